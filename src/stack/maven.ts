@@ -1,0 +1,79 @@
+/** What Maven Central carries: fetched once per user into a cache that all checkouts share. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { reasonOf, throwIfInterrupted } from './errors.js';
+import { Unusable, type FindContext } from './local-program.js';
+import { findProgram, pathFolders, runTool } from './tools.js';
+
+const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
+const INSTALL_MAVEN = process.platform === 'darwin' ? 'brew install maven' : 'apt-get install --yes maven';
+
+/** The cache folder of this user: `$XDG_CACHE_HOME/holdfast`, or `~/.cache/holdfast`. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
+  const base = env['XDG_CACHE_HOME'];
+  return join(base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.cache') : base, 'holdfast');
+}
+
+export interface MavenFetch {
+  /** What is fetched, in words, for the progress bar. */
+  readonly label: string;
+  /** The folder's name in the cache: must change whenever what is fetched does. */
+  readonly key: string;
+  /** About how many files Maven fetches when it has none yet. */
+  readonly filesExpected: number;
+  readonly goal: 'copy-dependencies' | 'unpack';
+  /** `-D` properties; the output folder is added. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly pom: string;
+}
+
+async function runMaven(maven: string, fetch: MavenFetch, draft: string, context: FindContext): Promise<void> {
+  await writeFile(join(draft, 'pom.xml'), fetch.pom);
+  const task = context.progress.task(`Fetching ${fetch.label} by Maven`, fetch.filesExpected);
+  let done = 0;
+  const properties = { ...fetch.properties, outputDirectory: join(draft, 'out'), 'style.color': 'never' };
+  const args = ['-B', ...Object.entries(properties).map(([key, value]) => `-D${key}=${value}`)];
+  const { code, output } = await runTool(maven, [...args, `${PLUGIN}:${fetch.goal}`], {
+    cwd: draft,
+    env: context.env,
+    signal: context.signal,
+    onLine: (line) => {
+      const file = /Downloaded from .*\/(\S+)/.exec(line)?.[1];
+      if (file !== undefined) task.advance(++done, file);
+    },
+  });
+  task.end();
+  throwIfInterrupted(context.signal);
+  if (code !== 0) {
+    const error = output.split('\n').find((line) => line.includes('[ERROR]')) ?? output;
+    throw new Unusable(`Maven could not fetch ${fetch.label} (${reasonOf(error.replace(/\[ERROR\]\s*/, ''))})`);
+  }
+}
+
+/**
+ * The folder that holds what was asked for, fetched when the cache lacks it. Two that fetch at once both succeed: each
+ * fetches into its own draft, and the first to finish names it.
+ * @throws Unusable when Maven is missing or fails.
+ */
+export async function fetchByMaven(fetch: MavenFetch, context: FindContext): Promise<string> {
+  const cache = cacheFolder(context.env);
+  const folder = join(cache, fetch.key);
+  if (existsSync(folder)) return folder;
+  const maven = findProgram('mvn', pathFolders(context.env));
+  if (maven === undefined) throw new Unusable(`Maven, which would fetch ${fetch.label}, is missing`, INSTALL_MAVEN);
+  await mkdir(cache, { recursive: true }).catch((error: unknown) => {
+    throw new Unusable(`the cache folder ${cache} can't be made (${reasonOf(error)})`);
+  });
+  const draft = await mkdtemp(join(cache, 'draft-'));
+  try {
+    await runMaven(maven, fetch, draft, context);
+    await rename(join(draft, 'out'), folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+    return folder;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
