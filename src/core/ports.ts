@@ -110,3 +110,36 @@ export class UnavailableError extends Error {
     super(message, options);
   }
 }
+
+/** What a key may do; each stands alone, but `admin` includes the rest. */
+export const SCOPES = ['reserve', 'fund', 'read', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A key as it is stored: never its text, only the SHA-256 of it. */
+export interface ApiKey {
+  /** Public part of the key's text; letters and digits only. */
+  readonly id: string;
+  /** SHA-256 (32 bytes) of the key's whole text. */
+  readonly secretSha256: Uint8Array;
+  /** Absent: the key is for all tenants. */
+  readonly tenant?: string;
+  readonly scopes: readonly Scope[];
+  readonly label: string;
+  /** Milliseconds since 1970 on Postgres's clock. */
+  readonly createdAtMs: number;
+  readonly revokedAtMs?: number;
+}
+
+/** Where keys are kept. Every call raises UnavailableError `journal_unavailable` when the database can't be asked. */
+export interface KeyStore {
+  /** Also finds revoked ones: whoever asks looks at `revokedAtMs`. */
+  find(id: string): Promise<ApiKey | undefined>;
+  /** All keys, revoked ones too, oldest first; at most 10,000. */
+  list(): Promise<readonly ApiKey[]>;
+  /** Stores a new key and returns it with its time. Raises an Error when the id is taken. */
+  insert(key: Omit<ApiKey, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKey>;
+  /** Revokes a key for good; a revoked one keeps its first time. Undefined when there is no such key. */
+  revoke(id: string): Promise<ApiKey | undefined>;
+  /** How many keys are not revoked: at first start, with 0, the program makes one and shows it once. */
+  countActive(): Promise<number>;
+}
