@@ -1,6 +1,7 @@
 import type { LedgerEvent, StoredEvent } from '../../events/index.js';
 import type { Command, Reserve } from './command.js';
 import type { Decision } from './decide/index.js';
+import type { AccountAt, AsOf, ReservationHistory, TrailPage, TrailSlice } from './history.js';
 import type { Account, Funding, MaxCost, Reservation } from './state.js';
 
 /** How to get from a tenant to its partition: fixed when the ledger is created. */
@@ -43,6 +44,65 @@ export interface JournalReader {
   reservation(tenant: string, id: string): Promise<Reservation | undefined>;
   funding(tenant: string, kind: Funding['kind'], id: string): Promise<Funding | undefined>;
   maxCosts(models?: readonly string[]): Promise<MaxCost[]>;
+}
+
+/** An account's past. Every answer is an index look-up, however long the log is. */
+export interface TrailReader {
+  /** A page of the account's events with its balance after each; empty for an account that does not exist. */
+  trail(account: string, page: TrailPage): Promise<TrailSlice>;
+  /** The account as it was at a past moment (now, when `at` is absent). Undefined when it did not exist then. */
+  accountAt(account: string, at?: AsOf): Promise<AccountAt | undefined>;
+  /** A reservation and its events, oldest first. Undefined when the tenant has none of this id. */
+  reservationHistory(tenant: string, id: string): Promise<ReservationHistory | undefined>;
+}
+
+/** A reservation that is open past its time. */
+export interface Overdue {
+  readonly partition: number;
+  readonly tenant: string;
+  readonly id: string;
+  /** Milliseconds since 1970 on Postgres's clock. */
+  readonly expiresAtMs: number;
+}
+
+export interface ExpiredReader {
+  /** Open reservations past their time on Postgres's clock: of each partition the longest overdue, at most `limit` of each. */
+  expired(partitions: readonly number[], limit: number): Promise<Overdue[]>;
+}
+
+/** One partition as it was at one moment: all answers agree with each other. Chunks hold at most `size` rows. */
+export interface Snapshot {
+  readonly head: Checkpoint;
+  /** Postgres's clock when the snapshot was taken, ms since 1970. */
+  readonly nowMs: number;
+  accounts(size: number): AsyncIterable<readonly Account[]>;
+  openReservations(size: number): AsyncIterable<readonly Reservation[]>;
+  /** Reservations that were closed no longer than `withinMs` before `nowMs`, in the order of their closing. */
+  closedReservations(withinMs: number, size: number): AsyncIterable<readonly Reservation[]>;
+  maxCosts(): Promise<MaxCost[]>;
+  /** Of these ids, those that the journal knows, in whatever state. */
+  known(ids: readonly { readonly tenant: string; readonly id: string }[]): Promise<Reservation[]>;
+  /** Of these accounts, those that exist in the partition. */
+  accountsNamed(names: readonly string[]): Promise<Account[]>;
+  /** Events after `position`, in order, at most `limit`. */
+  events(after: number, limit: number): Promise<StoredEvent[]>;
+}
+
+export interface SnapshotReader {
+  /** Runs `fn` on a snapshot (REPEATABLE READ, read only), which ends with it: `fn` should not wait for anything slow. */
+  withSnapshot<T>(partition: number, fn: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+}
+
+/** An office that one process holds at a time. It elects, it does not fence: two may believe in it for a moment. */
+export interface Elected {
+  /** Aborted once the office is lost (the connection that holds it broke) or released. */
+  readonly signal: AbortSignal;
+  release(): Promise<void>;
+}
+
+export interface Elections {
+  /** Tries once, without waiting. Undefined when another process holds it, or Postgres is away. */
+  tryElect(name: string, partition: number): Promise<Elected | undefined>;
 }
 
 /** What one try to hold in Redis came to. */
@@ -97,6 +157,38 @@ export type DecodeBody = (body: string) => LedgerEvent;
 
 /** Told of every group that this process commits, in order, right after the commit. Must not raise or block. */
 export type OnCommitted = (partition: number, events: readonly StoredEvent[]) => void;
+
+/** Where Kafka's copy of the log stands, asked by position and hash, whoever relayed it. */
+export interface ReplicationConfirmer {
+  /**
+   * Resolves once Kafka holds the event at `position` with `hash`, acknowledged by all in-sync replicas; at once when it
+   * already does. Raises UnavailableError `replication_pending` when that is not known in time (or never: a fork).
+   */
+  confirmed(partition: number, position: number, hash: string): Promise<void>;
+}
+
+/** Takes a run of consecutive, decoded events of one partition, as the log on Kafka has them. The next run waits for it. */
+export type RunSink = (partition: number, run: readonly StoredEvent[]) => Promise<void>;
+
+/** A lock that is held. It elects and does not fence: two may believe for a moment that they hold it. */
+export interface Leadership {
+  /** Aborted as soon as the lock is known or feared to be lost. */
+  readonly lost: AbortSignal;
+  /** Gives it back. Idempotent; never raises. */
+  release(): Promise<void>;
+}
+
+/** Elects at most one holder per role and partition among all processes. */
+export interface Election {
+  /** Undefined when another holds it. Does not wait for it. Raises UnavailableError when the lock service is away. */
+  tryElect(role: 'relay', partition: number): Promise<Leadership | undefined>;
+}
+
+/** Up to where another copy of the log goes: a witness against a journal that went back (design, section 4). */
+export interface LogWitness {
+  /** The last event that it holds of each partition; a partition of which it holds none is missing. Raises when it can't be reached. */
+  tails(partitions: readonly number[]): Promise<Checkpoint[]>;
+}
 
 /** Says that a service is away. The caller answers 503 with Retry-After. */
 export class UnavailableError extends Error {
