@@ -1,7 +1,10 @@
-import type { HoldPolicy, Level, Metadata, StoredEvent, Usage } from '../../events/index.js';
+import type { HoldPolicy, Level, Metadata, Usage } from '../../events/index.js';
 import type { AmountsGiven } from '../core/command.js';
+import type { AccountAt, AsOf, ReservationHistory, TrailPage, TrailSlice } from '../core/history.js';
 import type { Rejection } from '../core/rejection.js';
 import type { Account, Funding, MaxCost, Reservation } from '../core/state.js';
+
+export type { AccountAt, AsOf, ReservationHistory, TrailEntry, TrailPage, TrailSlice } from '../core/history.js';
 
 /**
  * What a ledger can do, the same in process and over HTTP. Every operation answers a Result: a rejection is a value.
@@ -107,41 +110,6 @@ export interface SetMaxCostInput extends Traced {
   readonly amounts: ReadonlyMap<string, bigint>;
 }
 
-/** A past moment: a position of the account's partition, or a time (ms since 1970). */
-export type AsOf = { readonly position: number } | { readonly timeMs: number };
-
-export interface AccountAt {
-  readonly account: Account;
-  /** The partition's position that this balance is as of. */
-  readonly position: number;
-  /** The time of that position's event, ms since 1970; for now, Postgres's clock. */
-  readonly asOfMs: number;
-}
-
-export interface TrailPage {
-  readonly order: 'oldest_first' | 'newest_first';
-  /** Inclusive, ms since 1970. */
-  readonly fromMs?: number;
-  /** Exclusive, ms since 1970. */
-  readonly toMs?: number;
-  /** 1 to 1,000. */
-  readonly limit: number;
-  /** The position after which (in `order`) the page begins. */
-  readonly after?: number;
-}
-
-export interface TrailEntry {
-  readonly stored: StoredEvent;
-  /** The account's buckets right after this event. */
-  readonly balanceAfter: Readonly<Record<'available' | 'held' | 'used' | 'funded', bigint>>;
-}
-
-export interface TrailSlice {
-  readonly entries: readonly TrailEntry[];
-  /** The cursor of the next page; absent at the end. */
-  readonly next?: number;
-}
-
 export interface ReservationDone {
   readonly reservation: Reservation;
   /** Where its event stands. */
@@ -151,11 +119,6 @@ export interface ReservationDone {
 export interface FundingDone {
   readonly funding: Funding;
   readonly account: Account;
-}
-
-export interface ReservationHistory {
-  readonly reservation: Reservation;
-  readonly events: readonly StoredEvent[];
 }
 
 /** Bad input, found before anything was tried. `field` is the name of the member in the interface's own spelling (snake_case). */
