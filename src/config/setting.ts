@@ -1,0 +1,121 @@
+/** One setting: how its text (environment) or value (file) is read, and what it is for. */
+export interface Setting<T> {
+  /** Returns the value, or a sentence that says what is wrong (without repeating a secret). */
+  readonly read: (raw: unknown) => { readonly value: T } | { readonly wrong: string };
+  readonly fallback: T | undefined;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly about: string;
+  /** What may stand there, for the documentation. */
+  readonly accepts: string;
+}
+
+type Reader<T> = Pick<Setting<T>, 'read' | 'accepts'>;
+
+const textReader = (): Reader<string> => ({
+  accepts: 'text',
+  read: (raw) =>
+    typeof raw === 'string' && raw.trim() !== '' ? { value: raw } : { wrong: 'must be a text that is not empty' },
+});
+
+const setting = <T>(reader: Reader<T>, about: string, fallback: T | undefined, secret = false): Setting<T> => ({
+  ...reader,
+  about,
+  fallback,
+  required: fallback === undefined,
+  secret,
+});
+
+export const text = (fallback: string, about: string): Setting<string> => setting(textReader(), about, fallback);
+
+/** A text without which the program refuses to start; when `secret`, its value is never printed. */
+export const requiredText = (about: string, secret = false): Setting<string> =>
+  setting(textReader(), about, undefined, secret);
+
+/** A text that may be absent. */
+export const optionalText = (about: string, secret = false): Setting<string | undefined> => ({
+  ...textReader(),
+  about,
+  fallback: undefined,
+  required: false,
+  secret,
+});
+
+/** A whole number between `min` and `max`, both allowed. */
+export const whole = (fallback: number, min: number, max: number, about: string): Setting<number> =>
+  setting(
+    {
+      accepts: `a whole number, ${min.toString()} to ${max.toString()}`,
+      read: (raw) => {
+        const value = typeof raw === 'string' && /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw;
+        return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+          ? { value }
+          : { wrong: `must be a whole number, ${min.toString()} to ${max.toString()}` };
+      },
+    },
+    about,
+    fallback,
+  );
+
+export const flag = (fallback: boolean, about: string): Setting<boolean> =>
+  setting(
+    {
+      accepts: 'true or false',
+      read: (raw) => {
+        if (raw === true || raw === 'true') return { value: true };
+        if (raw === false || raw === 'false') return { value: false };
+        return { wrong: 'must be true or false' };
+      },
+    },
+    about,
+    fallback,
+  );
+
+export const oneOf = <const T extends string>(choices: readonly T[], fallback: T, about: string): Setting<T> =>
+  setting(
+    {
+      accepts: choices.join(', '),
+      read: (raw) => {
+        const value = choices.find((choice) => choice === raw);
+        return value === undefined ? { wrong: `must be one of ${choices.join(', ')}` } : { value };
+      },
+    },
+    about,
+    fallback,
+  );
+
+/** A list of choices, comma-separated in the environment. */
+export const someOf = <const T extends string>(choices: readonly T[], about: string): Setting<readonly T[]> =>
+  setting<readonly T[]>(
+    {
+      accepts: `some of ${choices.join(', ')}, separated by commas`,
+      read: (raw) => {
+        const parts: unknown[] =
+          typeof raw === 'string' ? raw.split(',').map((p) => p.trim()) : Array.isArray(raw) ? raw : [];
+        const value = parts.flatMap((part) => choices.find((choice) => choice === part) ?? []);
+        return value.length === 0 || value.length !== parts.length
+          ? { wrong: `must be some of ${choices.join(', ')}, separated by commas` }
+          : { value };
+      },
+    },
+    about,
+    choices,
+  );
+
+/** Names separated by commas. */
+export const requiredList = (about: string): Setting<readonly string[]> =>
+  setting<readonly string[]>(
+    {
+      accepts: 'one or more, separated by commas',
+      read: (raw) => {
+        const parts: unknown[] =
+          typeof raw === 'string' ? raw.split(',').map((p) => p.trim()) : Array.isArray(raw) ? raw : [];
+        const value = parts.filter((part): part is string => typeof part === 'string' && part !== '');
+        return value.length === 0 || value.length !== parts.length
+          ? { wrong: 'must be one or more names, separated by commas' }
+          : { value };
+      },
+    },
+    about,
+    undefined,
+  );
