@@ -1,4 +1,4 @@
-import type { LedgerEvent, StoredEvent } from '../../events/index.js';
+import type { Buckets, LedgerEvent, StoredEvent } from '../../events/index.js';
 import type { Command, Reserve } from './command.js';
 import type { Decision } from './decide/index.js';
 import type { AccountAt, AsOf, ReservationHistory, TrailPage, TrailSlice } from './history.js';
@@ -142,6 +142,8 @@ export type ApplyOutcome =
   | { readonly kind: 'fork' }
   /** The run comes from before a restore. */
   | { readonly kind: 'stale_incarnation' }
+  /** A bucket would have left 64 bits: the script has taken the checkpoint away, and a rebuild heals it. */
+  | { readonly kind: 'overflow' }
   | { readonly kind: 'unreachable'; readonly why: string };
 
 /** Redis as a projection. */
@@ -150,6 +152,128 @@ export interface BalancesStore {
   apply(partition: number, incarnation: number, run: readonly StoredEvent[]): Promise<ApplyOutcome>;
   /** The checkpoint; undefined when there is none or Redis can't be reached. */
   checkpoint(partition: number): Promise<Checkpoint | undefined>;
+}
+
+/** Postgres remembers which Redis server holds each partition (design, section 3): a server that is another one, or that went back, gets a new epoch. */
+export interface EpochRegistry {
+  /**
+   * Compares both ids with the stored ones, for each partition; on a difference stores them and raises the epoch, by
+   * compare-and-set, so that of several nodes that notice at once one raises it. A partition with none stored gets epoch 1.
+   * Returns the present epoch of each partition. Raises UnavailableError when Postgres can't be asked.
+   */
+  confirm(partitions: readonly number[], runId: string, replId: string): Promise<ReadonlyMap<number, number>>;
+}
+
+/** What Redis says of a partition. */
+export interface PartitionInfo {
+  readonly partition: number;
+  /** Absent: there is none, so the partition needs a rebuild. */
+  readonly checkpoint?: Checkpoint;
+  /** The epoch that Redis knows, and the one that this node uses. Ready means: the partition is ready for this node. */
+  readonly epoch: number;
+  readonly ready: boolean;
+  /** A rebuild has begun and not ended (its process may be gone: then it must be begun again). */
+  readonly rebuilding: boolean;
+  /** How many speculations there are now. */
+  readonly speculations: number;
+  /** How many reservations it knows, open or closed within the retention. */
+  readonly reservations: number;
+}
+
+export type ReadyOutcome =
+  | 'ready'
+  /** The checkpoint is before `head`: apply first. */
+  | 'behind'
+  | 'no_checkpoint'
+  | 'rebuilding'
+  /** Another node has raised the epoch since: ask again a little later. */
+  | 'epoch_differs'
+  | 'unreachable';
+
+/** For the readiness keeper. No call raises because Redis is away. */
+export interface Readiness {
+  /** One round trip for each Redis master. A partition that is absent from the answer can't be reached. */
+  info(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionInfo>>;
+  /** Replaces copies of a lower revision. False when Redis can't be reached. Before `ready`, and now and then to reconcile. */
+  putMaxCosts(partition: number, maxCosts: readonly MaxCost[]): Promise<boolean>;
+  /** Makes a partition ready if its checkpoint is at or past `head` (read from the journal after the epoch was raised). Any node may. */
+  ready(partition: number, head: number): Promise<ReadyOutcome>;
+}
+
+/** A speculation's name: a hold in Redis whose Reserved is not yet applied there. */
+export interface SpeculationId {
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/** For the speculation sweeper. No call raises because Redis is away. */
+export interface Orphans {
+  /** Speculations older than 30 s on Redis's clock, at most `limit` of them; none when Redis can't be reached. */
+  orphans(partition: number, limit: number): Promise<SpeculationId[]>;
+  /** Gives one back if it is still older than 30 s. Returns whether it did. */
+  voidOrphan(partition: number, tenant: string, id: string): Promise<boolean>;
+}
+
+/** Raised by a rebuild's steps: Redis is away, or another rebuild has begun. What was written is fenced off: begin again. */
+export class RebuildLostError extends Error {
+  override readonly name = 'RebuildLostError';
+  constructor(
+    readonly partition: number,
+    readonly reason: 'superseded' | 'unreachable',
+    options?: ErrorOptions,
+  ) {
+    super(`The rebuild of partition ${partition.toString()} in Redis was lost: ${reason}.`, options);
+  }
+}
+
+/** A reservation to load, with the time of the event that closed it (ms since 1970) when it is closed. */
+export interface LoadedReservation {
+  readonly reservation: Reservation;
+  readonly closedAtMs?: number;
+}
+
+/** A rebuild under way: one partition, fenced by a token. Steps in any order, each as often as needed; each splits its input into short scripts. */
+export interface Rebuild {
+  readonly partition: number;
+  /** The speculations that there were at its begin. No other joins them before its end. */
+  readonly speculations: readonly SpeculationId[];
+  accounts(accounts: readonly Account[]): Promise<void>;
+  /** All that are open, and those closed within the retention, these oldest first. */
+  reservations(reservations: readonly LoadedReservation[]): Promise<void>;
+  /** Of `speculations`, those that the journal knows (open or closed): their events are in the account rows already. */
+  dropKnown(known: readonly SpeculationId[]): Promise<void>;
+  maxCosts(maxCosts: readonly MaxCost[]): Promise<void>;
+  /** Deducts the speculations left, sets the checkpoint. Not yet ready: that is `Readiness.ready`. Returns how many it deducted and how many it had to drop. */
+  end(checkpoint: Checkpoint): Promise<{ readonly deducted: number; readonly dropped: number }>;
+}
+
+/** Redis as what a rebuild writes to. */
+export interface RebuildTarget {
+  /**
+   * Refuses holds and applies from now on and drops what Redis knows, save speculations. Read the journal after this returned, in one snapshot.
+   * Raises RebuildLostError, as do all steps.
+   */
+  begin(partition: number): Promise<Rebuild>;
+}
+
+/** Accounts as Redis holds them at a checkpoint, all from one instant. Amounts in the unit's smallest part. */
+export interface BalanceSample {
+  readonly checkpoint: Checkpoint;
+  /** The buckets as they stand, speculations deducted; an account that Redis does not have is absent. */
+  readonly accounts: ReadonlyMap<string, Buckets>;
+  /** Every speculation of the partition: what it took from which account. Buckets less these are what the log says at the checkpoint. */
+  readonly speculations: readonly (SpeculationId & { readonly taken: ReadonlyMap<string, bigint> })[];
+}
+
+/** For verify and the healing pass. */
+export interface BalancesReader {
+  /** Reads up to 1,000 accounts in one script; undefined when there is no checkpoint or Redis can't be reached. */
+  sample(partition: number, accounts: readonly string[]): Promise<BalanceSample | undefined>;
+  /** A page of the account names that Redis has, in no order (some may come twice); `cursor` is '0' at the start and at the end. */
+  accountNames(
+    partition: number,
+    cursor: string,
+  ): Promise<{ readonly names: string[]; readonly cursor: string } | undefined>;
 }
 
 /** Turns a body from the log into an event, checked by the compiled schema. Raises UnknownEventError, or an Error that says what is wrong. */
@@ -195,7 +319,12 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
   constructor(
     readonly code:
-      'journal_unavailable' | 'journal_overloaded' | 'outcome_unknown' | 'replication_pending' | 'stopping',
+      | 'journal_unavailable'
+      | 'journal_overloaded'
+      | 'outcome_unknown'
+      | 'replication_pending'
+      | 'level_not_available'
+      | 'stopping',
     message: string,
     options?: ErrorOptions,
   ) {
