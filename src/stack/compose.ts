@@ -1,7 +1,160 @@
 /** Services in containers, by Docker Compose and this package's docker-compose.yml. */
-import type { ContainerSource } from './candidates.js';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { ContainerSource, StartContext } from './candidates.js';
+import { reasonOf, throwIfInterrupted } from './errors.js';
 import { Unusable } from './local-program.js';
+import { PACKAGE_ROOT } from './package-root.js';
+import { freePort } from './ports.js';
+import { probe } from './probes.js';
+import { identify } from './processes.js';
+import { keptPassword } from './secrets.js';
+import {
+  SERVICE_NAMES,
+  SERVICE_TITLES,
+  type ServiceName,
+  type ServiceRecord,
+  type StartedService,
+} from './services.js';
+import { findProgram, pathFolders, runTool, type ToolOptions, type ToolResult } from './tools.js';
 
-export const composeContainers: ContainerSource = {
-  start: () => Promise.reject(new Unusable('no Docker engine answers')),
-};
+const COMPOSE_FILE = join(PACKAGE_ROOT, 'docker-compose.yml');
+const ENGINE_TIMEOUT_MS = 5_000;
+const READY_TIMEOUT_S = 120;
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, { readonly image?: string }>>;
+}
+
+/** The image, tag included, that docker-compose.yml names for the service. */
+export async function composeImage(name: ServiceName): Promise<string> {
+  const file = parse(await readFile(COMPOSE_FILE, 'utf8')) as ComposeFile;
+  const image = file.services[name]?.image;
+  if (image === undefined) throw new Unusable(`docker-compose.yml names no image for ${SERVICE_TITLES[name]}`);
+  return image;
+}
+
+/** The address of a service that is published on a loopback port. */
+export function containerAddress(name: ServiceName, port: number, password: string): string {
+  switch (name) {
+    case 'postgres':
+      return `postgres://postgres:${password}@127.0.0.1:${port}/holdfast`;
+    case 'redis':
+      return `redis://:${password}@127.0.0.1:${port}`;
+    case 'kafka':
+      return `127.0.0.1:${port}`;
+  }
+}
+
+/** The Compose project of the stack in that folder: its containers and volumes carry this name. */
+function projectOf(dataDir: string): string {
+  return `holdfast-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
+}
+
+interface Docker {
+  (args: readonly string[], options?: ToolOptions): Promise<ToolResult>;
+}
+
+/** The client, once an engine has answered it. @throws Unusable saying which part is missing. */
+async function findDocker(env: NodeJS.ProcessEnv): Promise<Docker> {
+  const program = findProgram('docker', pathFolders(env));
+  if (program === undefined) throw new Unusable('Docker is not installed');
+  const docker: Docker = (args, options) => runTool(program, args, { env, ...options });
+  const engine = await docker(['version', '--format', '{{.Server.Version}}'], { timeoutMs: ENGINE_TIMEOUT_MS });
+  if (engine.code !== 0) throw new Unusable('no Docker engine answers');
+  const plugin = await docker(['compose', 'version'], { timeoutMs: ENGINE_TIMEOUT_MS });
+  if (plugin.code !== 0) throw new Unusable('Docker lacks its compose plugin');
+  return docker;
+}
+
+async function ensureImage(docker: Docker, name: ServiceName, context: StartContext): Promise<void> {
+  const image = await composeImage(name);
+  if ((await docker(['image', 'inspect', image])).code === 0) return;
+  const task = context.progress.task(`Pulling ${image}`, 10);
+  let layers = 0;
+  const pulled = await docker(['pull', image], {
+    signal: context.signal,
+    onLine: (line) => {
+      if (/Pull complete|Already exists/.test(line)) task.advance(++layers, line.slice(0, 20));
+    },
+  });
+  task.end();
+  throwIfInterrupted(context.signal);
+  if (pulled.code !== 0) throw new Unusable(`Docker can't pull ${image} (${lastLine(pulled.output)})`);
+}
+
+function lastLine(output: string): string {
+  return reasonOf(output.trim().split('\n').at(-1) ?? '');
+}
+
+/** Compose reads every port and the password whatever it is asked to do: each call names them all. */
+function composeEnv(env: NodeJS.ProcessEnv, name: ServiceName, port: number, password: string): NodeJS.ProcessEnv {
+  const ports = SERVICE_NAMES.map((each) => [`HOLDFAST_STACK_${each.toUpperCase()}_PORT`, '0'] as const);
+  return {
+    ...env,
+    ...Object.fromEntries(ports),
+    [`HOLDFAST_STACK_${name.toUpperCase()}_PORT`]: String(port),
+    HOLDFAST_STACK_PASSWORD: password,
+  };
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** One Compose at a time: two that start in the same project would both make its network. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const mine = turn.then(work, work);
+  turn = mine.catch(() => undefined);
+  return mine;
+}
+
+async function startInCompose(name: ServiceName, context: StartContext): Promise<StartedService> {
+  const docker = await findDocker(context.env);
+  await ensureImage(docker, name, context);
+  const project = projectOf(context.dataDir);
+  const password = await keptPassword(join(context.dataDir, 'docker', 'password'));
+  const port = await freePort(context.earlier?.composeProject === undefined ? undefined : context.earlier.ports[0]);
+  const env = composeEnv(context.env, name, port, password);
+  const compose = (...args: string[]): Promise<ToolResult> =>
+    docker(['compose', '-f', COMPOSE_FILE, '-p', project, ...args], { env });
+  context.progress.say(`Starting ${SERVICE_TITLES[name]} in Docker`);
+  const wait = ['--wait', '--wait-timeout', String(READY_TIMEOUT_S)];
+  const up = await inTurn(() => compose('up', '-d', '--no-deps', ...wait, name));
+  const stop = async (): Promise<void> => {
+    await compose('rm', '--stop', '--force', name);
+  };
+  const address = containerAddress(name, port, password);
+  try {
+    throwIfInterrupted(context.signal);
+    if (up.code !== 0) throw new Unusable(`Docker Compose could not start it (${lastLine(up.output)})`);
+    await probe(name, address);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const holder = context.detached ? undefined : identify(process.pid);
+  const record: ServiceRecord = {
+    name,
+    source: 'docker',
+    detail: `${SERVICE_TITLES[name]} in Docker (${await composeImage(name)}, project ${project})`,
+    address,
+    ports: [port],
+    composeProject: project,
+    ...(holder ? { heldBy: holder } : {}),
+  };
+  return { record, stop, release: () => undefined };
+}
+
+/** Stops the project's containers of that service; with `deleteData` the whole project goes, volumes included. */
+export async function stopInCompose(record: ServiceRecord, env: NodeJS.ProcessEnv, deleteData: boolean): Promise<void> {
+  if (record.composeProject === undefined) return;
+  const docker = await findDocker(env);
+  const compose = ['compose', '-f', COMPOSE_FILE, '-p', record.composeProject];
+  const what = deleteData ? ['down', '--volumes'] : ['rm', '--stop', '--force', record.name];
+  const { code, output } = await docker([...compose, ...what], { env: composeEnv(env, record.name, 0, 'unused') });
+  if (code !== 0) throw new Unusable(`Docker Compose could not stop ${record.name} (${lastLine(output)})`);
+}
+
+/** Containers for use: named, with volumes, left to Compose. */
+export const composeContainers: ContainerSource = { start: startInCompose };

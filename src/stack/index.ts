@@ -18,3 +18,4 @@ export {
   type StackOptions,
   type StartedServices,
 } from './start.js';
+export { stackStatus, stopStack, type ServiceStatus, type StopOptions } from './stop.js';

@@ -1,7 +1,7 @@
 /** PostgreSQL as a local process: loopback only, password required, fsync always on. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { claimData, launchUntilReady, majorOf } from './launching.js';
@@ -10,24 +10,12 @@ import { findInstalledPostgres, findPackagedPostgres, type PostgresPrograms } fr
 import { probePostgres } from './probes.js';
 import { launch, type RunAs } from './processes.js';
 import { databaseHome } from './run-as.js';
+import { keptPassword } from './secrets.js';
 import { runTool } from './tools.js';
 
 const DATABASE = 'holdfast';
 const SUPERUSER = 'postgres';
 const MAX_CONNECTIONS = 200;
-
-/**
- * The superuser's password, made once and kept beside the data. Trust over loopback would be simpler, but would give
- * every local user of the machine the rights of the database's own user (COPY … TO PROGRAM).
- */
-async function passwordOf(folder: string): Promise<string> {
-  const file = join(folder, 'password');
-  const kept = await readFile(file, 'utf8').catch(() => '');
-  if (kept.trim() !== '') return kept.trim();
-  const made = randomBytes(24).toString('hex');
-  await writeFile(file, `${made}\n`, { mode: 0o600 });
-  return made;
-}
 
 async function initialise(programs: PostgresPrograms, dataDir: string, password: string, runAs: RunAs | undefined) {
   if (existsSync(join(dataDir, 'PG_VERSION'))) return;
@@ -89,7 +77,9 @@ async function launchPostgres(programs: PostgresPrograms, place: Place): Promise
   const dataDir = join(home, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   if (runAs) await chown(dataDir, runAs.uid, runAs.gid);
-  const password = await passwordOf(place.folder);
+  // Trust over loopback would be simpler, but would give every local user of the machine the rights of the database's
+  // own user (COPY … TO PROGRAM).
+  const password = await keptPassword(join(place.folder, 'password'));
   await initialise(programs, dataDir, password, runAs);
   const { process, ports } = await launchUntilReady({
     title: 'PostgreSQL',

@@ -1,6 +1,5 @@
 /** Redis as a local process: loopback only, password required, never evicting, appending every command to disk. */
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from './errors.js';
 import { atLeast, claimData, launchUntilReady } from './launching.js';
@@ -15,6 +14,7 @@ import {
 import { fetchByMaven } from './maven.js';
 import { probeRedis } from './probes.js';
 import { launch } from './processes.js';
+import { keptPassword } from './secrets.js';
 import { findProgram, pathFolders, runTool } from './tools.js';
 
 const OLDEST_VERSION = '6.0';
@@ -31,18 +31,13 @@ const PACKAGED: Readonly<Record<string, string>> = {
   'darwin-arm64': 'redis-server-6.2.6-v5-darwin-arm64',
 };
 
-function passwordIn(config: string): string | undefined {
-  return /^requirepass (\w+)$/m.exec(config)?.[1];
-}
-
 /**
- * Writes the configuration, keeping the password of an earlier one. A password is needed although only loopback is
+ * Writes the configuration. A password is needed although only loopback is
  * served: whoever can send commands to a Redis can make it write files as the user that it runs as.
  */
 async function configure(folder: string, port: number): Promise<{ file: string; url: string }> {
   const file = join(folder, 'redis.conf');
-  const earlier = await readFile(file, 'utf8').catch(() => '');
-  const password = passwordIn(earlier) ?? randomBytes(24).toString('hex');
+  const password = await keptPassword(join(folder, 'password'));
   const settings = [
     'bind 127.0.0.1',
     `port ${port}`,
