@@ -25,10 +25,14 @@ export const parseAmount = (text: string): bigint | undefined => {
 export const Amount = Schema.transformOrFail(
   Schema.String.pipe(
     Schema.pattern(AMOUNT_PATTERN, {
-      jsonSchema: { type: 'string', pattern: AMOUNT_PATTERN.source },
+      jsonSchema: { type: 'string', format: 'int64', pattern: AMOUNT_PATTERN.source },
       arbitrary: () => (fc) => fc.bigInt(AMOUNT_MIN, AMOUNT_MAX).map(String),
     }),
-  ),
+  ).annotations({
+    identifier: 'Amount',
+    description:
+      "A whole number of the unit's smallest part (a millionth of a dollar for USD at scale 6), as decimal text within signed 64 bits",
+  }),
   Schema.BigIntFromSelf,
   {
     strict: true,
@@ -43,4 +47,4 @@ export const Amount = Schema.transformOrFail(
         ? ParseResult.succeed(value.toString())
         : ParseResult.fail(new ParseResult.Type(ast, value, 'an amount lies within 64 bits')),
   },
-).annotations({ identifier: 'Amount', title: 'Amount', arbitrary: () => (fc) => fc.bigInt(AMOUNT_MIN, AMOUNT_MAX) });
+).annotations({ title: 'Amount', arbitrary: () => (fc) => fc.bigInt(AMOUNT_MIN, AMOUNT_MAX) });

@@ -10,9 +10,33 @@ export const UNIT_PATTERN = /^[A-Z][A-Z0-9_]{0,15}$/;
 /** The tenant under which events stand that belong to no customer. No customer can have it: tenants start with a letter or digit. */
 export const SYSTEM_TENANT = '@holdfast';
 
-export const Identifier = Schema.String.pipe(Schema.pattern(IDENTIFIER_PATTERN));
-export const UnitName = Schema.String.pipe(Schema.pattern(UNIT_PATTERN));
-export const Timestamp = Schema.String.pipe(Schema.pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
+export const TIMESTAMP_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** True for a moment as the log writes it: RFC 3339, UTC, three decimals, and a date that exists. */
+export const isTimestamp = (text: string): boolean => {
+  if (!TIMESTAMP_PATTERN.test(text)) return false;
+  const timeMs = Date.parse(text);
+  // Date.parse reads February 30 as March 2.
+  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString() === text;
+};
+
+export const Identifier = Schema.String.pipe(Schema.pattern(IDENTIFIER_PATTERN)).annotations({
+  identifier: 'Identifier',
+  description: 'An id or a name: 1 to 128 of A-Z a-z 0-9 . _ : @ / -',
+});
+
+export const UnitName = Schema.String.pipe(Schema.pattern(UNIT_PATTERN)).annotations({
+  identifier: 'UnitName',
+  description: 'What an amount counts: USD, TOK, …',
+});
+
+export const Timestamp = Schema.String.pipe(
+  Schema.filter(isTimestamp, {
+    jsonSchema: { type: 'string', format: 'date-time', pattern: TIMESTAMP_PATTERN.source },
+    arbitrary: () => (fc) =>
+      fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }).map((date) => date.toISOString()),
+  }),
+).annotations({ identifier: 'Timestamp', description: 'RFC 3339 in UTC, with milliseconds' });
 
 /** The tenant of an account: everything before the first `/` of its name. */
 export const tenantOf = (account: string): string => {

@@ -7,6 +7,7 @@ export * from './decode.js';
 export * from './envelope.js';
 export * from './funding.js';
 export * from './identifier.js';
+export * from './json-schema.js';
 export * from './metadata.js';
 export * from './model.js';
 export * from './posting.js';

@@ -14,7 +14,7 @@ export const Posting = Schema.Struct({
   held: Amount,
   used: Amount,
   funded: Amount,
-}).annotations({ identifier: 'Posting' });
+}).annotations({ identifier: 'Posting', description: 'What an event does to one account: the four amounts sum to 0' });
 export type Posting = typeof Posting.Type;
 
 export const Postings = Schema.Array(Posting);

@@ -16,6 +16,8 @@ export type TypeRead =
   | { readonly known: false; readonly type: string };
 
 const NAME_BY_WIRE = new Map<string, EventName>(EVENT_NAMES.map((name) => [CATALOGUE[name].wire, name]));
+/** One text for one version: `v01` or `v1e0` is no version. */
+const TYPE_PATTERN = /^(.+)\.v([1-9]\d{0,3})$/;
 
 /**
  * Finds an event by its wire type and lifts its data to the present version.
@@ -27,12 +29,16 @@ export const readType = (
   steps: UpcastSteps = UPCASTS,
   versions: Readonly<Partial<Record<EventName, number>>> = {},
 ): TypeRead => {
-  const dot = type.lastIndexOf('.v');
-  const name = NAME_BY_WIRE.get(type.slice(0, dot));
-  const version = Number(type.slice(dot + 2));
-  if (name === undefined || dot === -1) return { known: false, type };
+  const [, wire, digits] = TYPE_PATTERN.exec(type) ?? [];
+  const name = wire === undefined ? undefined : NAME_BY_WIRE.get(wire);
+  if (name === undefined) return { known: false, type };
+  const version = Number(digits);
   const present = versions[name] ?? CATALOGUE[name].version;
-  if (!Number.isInteger(version) || version < 1 || version > present) return { known: false, type };
-  const lifted = (steps[name] ?? []).slice(version - 1, present - 1).reduce((value, step) => step(value), data);
-  return { known: true, name, data: lifted };
+  if (version > present) return { known: false, type };
+  const lifts = (steps[name] ?? []).slice(version - 1, present - 1);
+  if (lifts.length !== present - version)
+    throw new Error(
+      `${name} is at version ${present.toString()} and has no upcast from version ${version.toString()}.`,
+    );
+  return { known: true, name, data: lifts.reduce((value, step) => step(value), data) };
 };
