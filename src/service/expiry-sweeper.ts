@@ -1,0 +1,35 @@
+import type { ExpiredReader, Journal, Overdue } from '../core/ports.js';
+
+/** Most overdue reservations of one partition that a pass looks at; the rest comes in the next. */
+const PER_PARTITION_MAX = 100;
+
+export interface ExpirySweeperParts {
+  readonly expired: ExpiredReader;
+  readonly journal: Journal;
+  readonly partitions: number;
+  /** Told how many expired in a pass. */
+  readonly onExpired?: (count: number) => void;
+}
+
+/**
+ * Gives back what nobody answered for in time, by an event (`Refunded`, reason `expired`), never by a Redis TTL.
+ * The journal looks again under its lock, so two sweepers at once, or one that was asleep, do no harm.
+ * Returns how many expired. Raises UnavailableError.
+ */
+export const sweepExpired = async (parts: ExpirySweeperParts, signal: AbortSignal): Promise<number> => {
+  const partitions = Array.from({ length: parts.partitions }, (_, partition) => partition);
+  let total = 0;
+  for (;;) {
+    const overdue = await parts.expired.expired(partitions, PER_PARTITION_MAX);
+    const expired = await expireAll(parts.journal, overdue);
+    total += expired;
+    if (signal.aborted || expired === 0) break;
+  }
+  if (total > 0) parts.onExpired?.(total);
+  return total;
+};
+
+const expireAll = async (journal: Journal, overdue: readonly Overdue[]): Promise<number> => {
+  const answers = await Promise.all(overdue.map(({ tenant, id }) => journal.append({ kind: 'expire', tenant, id })));
+  return answers.filter(({ events }) => events.length > 0).length;
+};
