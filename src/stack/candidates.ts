@@ -1,4 +1,5 @@
 /** The sources of a service, tried in order until one works; or one sentence on why none does. */
+import { join } from 'node:path';
 import { StackError, reasonOf, throwIfInterrupted, withoutPassword } from './errors.js';
 import { Unusable, type LocalService, type ProgramFinder } from './local-program.js';
 import { localKafka } from './kafka.js';
@@ -15,7 +16,6 @@ import {
   type SourceKind,
   type StartedService,
 } from './services.js';
-import { join } from 'node:path';
 
 export const LOCAL_SERVICES: Readonly<Record<ServiceName, LocalService>> = {
   postgres: localPostgres,
@@ -106,7 +106,7 @@ function joined(reasons: readonly string[]): string {
 
 /**
  * Starts the service from the first source that works.
- * @throws StackError `service_unavailable` with every source's reason and the command that would mend the last one.
+ * @throws StackError `service_unavailable` with every source's reason and the command that mends the first that can be.
  */
 export async function startFromFirst(name: ServiceName, context: StartContext): Promise<StartedService> {
   if (context.sources.includes('environment')) {
@@ -122,7 +122,7 @@ export async function startFromFirst(name: ServiceName, context: StartContext): 
     } catch (error) {
       throwIfInterrupted(context.signal);
       reasons.push(reasonOf(error));
-      mend = (error instanceof Unusable ? error.mend : undefined) ?? mend;
+      mend ??= error instanceof Unusable ? error.mend : undefined;
     }
   }
   const why = reasons.length === 0 ? 'no source is allowed' : joined(reasons);

@@ -102,7 +102,7 @@ function composeEnv(env: NodeJS.ProcessEnv, name: ServiceName, port: number, pas
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** One Compose at a time: two that start in the same project would both make its network. */
+/** One at a time: two that start in the same project would both make its network, and two bars share one line. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const mine = turn.then(work, work);
   turn = mine.catch(() => undefined);
@@ -111,7 +111,7 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 async function startInCompose(name: ServiceName, context: StartContext): Promise<StartedService> {
   const docker = await findDocker(context.env);
-  await ensureImage(docker, name, context);
+  await inTurn(() => ensureImage(docker, name, context));
   const project = projectOf(context.dataDir);
   const password = await keptPassword(join(context.dataDir, 'docker', 'password'));
   const port = await freePort(context.earlier?.composeProject === undefined ? undefined : context.earlier.ports[0]);

@@ -51,7 +51,7 @@ export function fetchKafkaJars(context: FindContext): Promise<string> {
     {
       label: `Kafka ${KAFKA_VERSION}`,
       key: `kafka-${KAFKA_VERSION}-slf4j-${SLF4J_VERSION}`,
-      filesExpected: 230,
+      filesExpected: 310,
       goal: 'copy-dependencies',
       properties: { includeScope: 'runtime' },
       pom: pom(),

@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { reasonOf } from './errors.js';
+import { installCommand } from './install-hint.js';
 import { fetchKafkaJars, KAFKA_VERSION } from './kafka-jars.js';
 import { atLeast, claimData, launchUntilReady } from './launching.js';
 import {
@@ -19,8 +20,6 @@ import { launch } from './processes.js';
 import { findProgram, pathFolders, runTool } from './tools.js';
 
 const OLDEST_JAVA = 17;
-const INSTALL_JAVA =
-  process.platform === 'darwin' ? 'brew install openjdk' : 'apt-get install --yes default-jre-headless';
 const HEAP_FLAGS = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 interface KafkaProgram {
@@ -35,12 +34,12 @@ async function findJava(context: FindContext): Promise<string> {
   const home = context.env['JAVA_HOME'];
   const folders = [...(home === undefined || home === '' ? [] : [join(home, 'bin')]), ...pathFolders(context.env)];
   const java = findProgram('java', folders);
-  if (java === undefined) throw new Unusable('Java is missing', INSTALL_JAVA);
+  if (java === undefined) throw new Unusable('Java is missing', installCommand('java', 'maven'));
   const { code, output } = await runTool(java, ['-version']);
   const version = /version "(?:1\.)?(\d+)/.exec(output)?.[1];
   if (code !== 0 || version === undefined) throw new Unusable(`${java} does not run (${reasonOf(output)})`);
   if (Number(version) < OLDEST_JAVA) {
-    throw new Unusable(`${java} is Java ${version}, older than ${OLDEST_JAVA}`, INSTALL_JAVA);
+    throw new Unusable(`${java} is Java ${version}, older than ${OLDEST_JAVA}`, installCommand('java', 'maven'));
   }
   return java;
 }

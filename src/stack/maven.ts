@@ -1,14 +1,17 @@
 /** What Maven Central carries: fetched once per user into a cache that all checkouts share. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { reasonOf, throwIfInterrupted } from './errors.js';
+import { installCommand } from './install-hint.js';
 import { Unusable, type FindContext } from './local-program.js';
+import { withLock } from './lock.js';
 import { findProgram, pathFolders, runTool } from './tools.js';
 
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
-const INSTALL_MAVEN = process.platform === 'darwin' ? 'brew install maven' : 'apt-get install --yes maven';
+const DRAFT = 'draft-';
+const FETCH_WAIT_MS = 900_000;
 
 /** The cache folder of this user: `$XDG_CACHE_HOME/holdfast`, or `~/.cache/holdfast`. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
@@ -40,7 +43,7 @@ async function runMaven(maven: string, fetch: MavenFetch, draft: string, context
     env: context.env,
     signal: context.signal,
     onLine: (line) => {
-      const file = /Downloaded from .*\/(\S+)/.exec(line)?.[1];
+      const file = /Downloaded from \S+ \S*\/(\S+)/.exec(line)?.[1];
       if (file !== undefined) task.advance(++done, file);
     },
   });
@@ -53,8 +56,9 @@ async function runMaven(maven: string, fetch: MavenFetch, draft: string, context
 }
 
 /**
- * The folder that holds what was asked for, fetched when the cache lacks it. Two that fetch at once both succeed: each
- * fetches into its own draft, and the first to finish names it.
+ * The folder that holds what was asked for, fetched when the cache lacks it. One at a time per user: Maven's own
+ * repository is not made for two that fetch the same plugin at once. What is fetched appears under its name only when
+ * it is whole, so that one that dies halfway leaves nothing half done.
  * @throws Unusable when Maven is missing or fails.
  */
 export async function fetchByMaven(fetch: MavenFetch, context: FindContext): Promise<string> {
@@ -62,18 +66,29 @@ export async function fetchByMaven(fetch: MavenFetch, context: FindContext): Pro
   const folder = join(cache, fetch.key);
   if (existsSync(folder)) return folder;
   const maven = findProgram('mvn', pathFolders(context.env));
-  if (maven === undefined) throw new Unusable(`Maven, which would fetch ${fetch.label}, is missing`, INSTALL_MAVEN);
+  if (maven === undefined)
+    throw new Unusable(`Maven, which would fetch ${fetch.label}, is missing`, installCommand('maven'));
   await mkdir(cache, { recursive: true }).catch((error: unknown) => {
     throw new Unusable(`the cache folder ${cache} can't be made (${reasonOf(error)})`);
   });
-  const draft = await mkdtemp(join(cache, 'draft-'));
-  try {
-    await runMaven(maven, fetch, draft, context);
-    await rename(join(draft, 'out'), folder).catch((error: unknown) => {
-      if (!existsSync(folder)) throw error;
-    });
-    return folder;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  const { progress, signal } = context;
+  const lock = { busyWith: 'fetching by Maven', waitMs: FETCH_WAIT_MS, progress, signal };
+  return withLock(cache, lock, async () => {
+    if (existsSync(folder)) return folder;
+    await clearDrafts(cache);
+    const draft = await mkdtemp(join(cache, DRAFT));
+    try {
+      await runMaven(maven, fetch, draft, context);
+      await rename(join(draft, 'out'), folder);
+      return folder;
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Removes what one that was killed left behind: nobody else is at work while the lock is held. */
+async function clearDrafts(cache: string): Promise<void> {
+  const left = (await readdir(cache)).filter((name) => name.startsWith(DRAFT));
+  await Promise.all(left.map((name) => rm(join(cache, name), { recursive: true, force: true })));
 }

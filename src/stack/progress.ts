@@ -42,9 +42,9 @@ function lineTask(label: string, total: number, say: (line: string) => void): Pr
   say(`${label} …`);
   return {
     advance: (done) => {
-      if (done < shown + step) return;
+      if (done < shown + step || done > total) return;
       shown = done;
-      say(`${label}: ${Math.min(done, total)} of ${total}`);
+      say(`${label}: ${done} of ${total}`);
     },
     end: () => say(`${label}: done`),
   };
@@ -52,9 +52,10 @@ function lineTask(label: string, total: number, say: (line: string) => void): Pr
 
 /** Progress for people on stderr, or for whatever reads the stream: bars only where the stream is a terminal. */
 export function streamProgress(stream: ProgressStream): Progress {
-  const say = (line: string): void => {
-    stream.write(`${line}\n`);
-  };
   const drawn = stream === process.stderr && stream.isTTY === true;
+  // A bar may stand on the current line: it draws itself again below.
+  const say = (line: string): void => {
+    stream.write(drawn ? `\r\u001b[K${line}\n` : `${line}\n`);
+  };
   return { say, task: (label, total) => (drawn ? barTask(label, total) : lineTask(label, total, say)) };
 }

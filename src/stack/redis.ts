@@ -2,6 +2,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from './errors.js';
+import { installCommand } from './install-hint.js';
 import { atLeast, claimData, launchUntilReady } from './launching.js';
 import {
   Unusable,
@@ -20,7 +21,6 @@ import { findProgram, pathFolders, runTool } from './tools.js';
 const OLDEST_VERSION = '6.0';
 const PACKAGE_VERSION = '1.4.3';
 const PACKAGE = `com.github.codemonstur:embedded-redis:${PACKAGE_VERSION}`;
-const INSTALL_REDIS = process.platform === 'darwin' ? 'brew install redis' : 'apt-get install --yes redis-server';
 
 /** The binaries that the jar carries, by platform and processor. */
 const PACKAGED: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ async function programOf(source: LocalProgram['source'], program: string): Promi
   const version = /v=(\d+\.\d+\.\d+)/.exec(output)?.[1];
   if (code !== 0 || version === undefined) throw new Unusable(`${program} does not run (${reasonOf(output)})`);
   if (!atLeast(version, OLDEST_VERSION)) {
-    throw new Unusable(`${program} is version ${version}, older than ${OLDEST_VERSION}`, INSTALL_REDIS);
+    throw new Unusable(`${program} is version ${version}, older than ${OLDEST_VERSION}`, installCommand('redis'));
   }
   return {
     source,
@@ -91,20 +91,20 @@ async function programOf(source: LocalProgram['source'], program: string): Promi
 
 function findInstalled(context: FindContext): Promise<LocalProgram> {
   const program = findProgram('redis-server', pathFolders(context.env));
-  if (program === undefined) throw new Unusable('no redis-server is on the PATH', INSTALL_REDIS);
+  if (program === undefined) throw new Unusable('no redis-server is on the PATH', installCommand('redis'));
   return programOf('path', program);
 }
 
 async function findPackaged(context: FindContext): Promise<LocalProgram> {
   const name = PACKAGED[`${process.platform}-${process.arch}`];
   if (name === undefined) {
-    throw new Unusable(`no package carries Redis for ${process.platform} on ${process.arch}`, INSTALL_REDIS);
+    throw new Unusable(`no package carries Redis for ${process.platform} on ${process.arch}`, installCommand('redis'));
   }
   const folder = await fetchByMaven(
     {
       label: 'Redis',
       key: `redis-${PACKAGE_VERSION}-${name}`,
-      filesExpected: 110,
+      filesExpected: 221,
       goal: 'unpack',
       properties: { artifact: PACKAGE, 'mdep.unpack.includes': name },
       pom: `<project><modelVersion>4.0.0</modelVersion><groupId>holdfast</groupId><artifactId>redis</artifactId><version>1</version></project>`,

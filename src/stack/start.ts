@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { startFromFirst, type ContainerSource, type StartContext } from './candidates.js';
 import { composeContainers } from './compose.js';
 import { StackError, reasonOf } from './errors.js';
-import { withLock } from './lock.js';
+import { withStackLock } from './lock.js';
 import { probe } from './probes.js';
 import { endProcess, isAlive } from './processes.js';
 import { silentProgress, type Progress } from './progress.js';
@@ -146,13 +146,13 @@ export async function startServices(names: readonly ServiceName[], options: Stac
     detached: options.detached ?? false,
     containers: options.containers ?? composeContainers,
   };
-  const outcomes = await withLock(dataDir, progress, options.signal, () =>
+  const outcomes = await withStackLock(dataDir, progress, options.signal, () =>
     obtainAll(names, context, () => controller.abort()),
   );
   if (context.detached) for (const outcome of outcomes) outcome.handle?.release();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
-    (stopping ??= withLock(dataDir, progress, undefined, () => stopAll(outcomes, dataDir)));
+    (stopping ??= withStackLock(dataDir, progress, undefined, () => stopAll(outcomes, dataDir)));
   return { services: new Map(outcomes.map((outcome) => [outcome.record.name, outcome])), stop };
 }
 

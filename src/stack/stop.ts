@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { fromEnvironment } from './candidates.js';
 import { stopInCompose } from './compose.js';
 import { reasonOf } from './errors.js';
-import { withLock } from './lock.js';
+import { withStackLock } from './lock.js';
 import { probe } from './probes.js';
 import { endProcess, isAlive } from './processes.js';
 import { silentProgress, type Progress } from './progress.js';
@@ -51,7 +51,7 @@ async function deleteAll(dataDir: string): Promise<void> {
  */
 export async function stopStack(options: StopOptions = {}): Promise<ServiceName[]> {
   const dataDir = resolve(options.dataDir ?? defaultDataDir());
-  const stopped = await withLock(dataDir, options.progress ?? silentProgress, undefined, async () => {
+  const stopped = await withStackLock(dataDir, options.progress ?? silentProgress, undefined, async () => {
     const records = Object.values(await readState(dataDir));
     const ran = await Promise.all(records.map((record) => stopOne(record, options)));
     if (options.deleteData === true) await deleteAll(dataDir);

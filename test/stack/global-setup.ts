@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startStack, streamProgress } from '../../src/stack/index.js';
+import { startStack, stopStack, streamProgress } from '../../src/stack/index.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,7 +21,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
   // As root, the database runs as another user, who must be able to pass through.
   await chmod(dataDir, 0o755);
-  const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true });
+  const remove = async (): Promise<void> => {
+    await stopStack({ dataDir, deleteData: true });
+    await rm(dataDir, { recursive: true, force: true });
+  };
   try {
     const stack = await startStack({ dataDir, progress: streamProgress(process.stderr) });
     project.provide('postgresUrl', stack.postgres.url);
