@@ -155,7 +155,10 @@ const setMaxCost = (state: LedgerState, data: DataOf<'MaxCostRaised' | 'MaxCostS
   const key = maxCostKey(data.model, data.unit);
   const before = state.maxCosts.get(key);
   if (before !== undefined && before.revision >= data.revision) return;
-  state.maxCosts.set(key, { model: data.model, unit: data.unit, amount: data.amount, revision: data.revision });
+  // A raise does not answer a higher one that waits for an operator; only an operator's word does.
+  const pending = 'reservation_id' in data && before?.pending !== undefined && before.pending > data.amount;
+  const { model, unit, amount, revision } = data;
+  state.maxCosts.set(key, { model, unit, amount, revision, ...(pending ? { pending: before.pending } : {}) });
 };
 
 /** True when the reservation was given back by the sweeper, not by a caller: a finalize may still come, late. */

@@ -49,7 +49,10 @@ export const sameAmounts = (recorded: readonly UnitAmount[], given: ReadonlyMap<
 export const describe = (amounts: readonly UnitAmount[]): string =>
   amounts.map(({ unit, amount }) => `${amount.toString()} ${unit}`).join(', ') || 'none';
 
-/** The first bucket that would leave 64 bits. `available` + overdraft must stay inside too: Redis keeps that sum. */
+/**
+ * The first bucket that would leave 64 bits. `available` + overdraft must stay inside too (Redis keeps that sum), and with
+ * it what is held: a hold that could not go back would be held for ever.
+ */
 export const findOverflow = (state: LedgerState, postings: readonly Posting[]): Rejection | undefined => {
   for (const posting of postings) {
     const account = state.accounts.get(posting.account);
@@ -57,7 +60,7 @@ export const findOverflow = (state: LedgerState, postings: readonly Posting[]): 
     const after = addPosting(account, posting);
     const bad: Bucket | undefined = BUCKETS.find((bucket) => !inRange(after[bucket]));
     if (bad !== undefined) return { code: 'amount_overflow', account: posting.account, bucket: bad };
-    if (!inRange(after.available + account.overdraftLimit))
+    if (!inRange(after.available + after.held + account.overdraftLimit))
       return { code: 'amount_overflow', account: posting.account, bucket: 'available' };
   }
   return undefined;

@@ -28,17 +28,17 @@ export const decideFinalize = (state: LedgerState, command: Finalize, nowMs: num
   if (known === undefined) return decideCold(state, command, raiseFactor);
   const difference = differenceOf(known, command);
   if (difference !== undefined) return reject({ code: 'id_reused', id: command.id, ...difference });
-  const cost = resolveCost(command, known.accounts);
-  if ('kind' in cost) return cost;
-  if (known.state === 'finalized') return decideAgain(known, command, cost);
   if (known.state === 'refunded' && !isExpired(known))
     return reject({ code: 'reservation_refunded', id: command.id, reason: known.reason ?? '' });
+  const cost = resolveCost(command, known.accounts);
+  if (known.state === 'finalized') return decideAgain(known, command, cost);
+  if ('kind' in cost) return cost;
   const model = known.model ?? command.model;
   return charge(state, command, raiseFactor, {
     places: known.accounts,
     cost,
     ...(model === undefined ? {} : { model }),
-    late: isExpired(known) || nowMs > known.expiresAtMs,
+    late: isExpired(known) || nowMs >= known.expiresAtMs,
     reservation: known,
   });
 };
@@ -57,9 +57,10 @@ const decideCold = (state: LedgerState, command: Finalize, raiseFactor: bigint):
   });
 };
 
-const decideAgain = (known: Reservation, command: Finalize, cost: ReadonlyMap<string, bigint>): Verdict => {
+/** Amounts that can't be read for its accounts differ from the recorded ones too. */
+const decideAgain = (known: Reservation, command: Finalize, cost: ResolvedCost): Verdict => {
   const recorded = known.cost ?? [];
-  if (!sameAmounts(recorded, cost))
+  if ('kind' in cost || !sameAmounts(recorded, cost))
     return reject({
       code: 'id_reused',
       id: command.id,
@@ -83,10 +84,9 @@ const differenceOf = (known: Reservation, command: Finalize): { field: string; r
   return undefined;
 };
 
-const resolveCost = (
-  command: Finalize,
-  places: readonly { readonly unit: string }[],
-): ReadonlyMap<string, bigint> | Extract<Verdict, { kind: 'reject' }> => {
+type ResolvedCost = ReadonlyMap<string, bigint> | Extract<Verdict, { kind: 'reject' }>;
+
+const resolveCost = (command: Finalize, places: readonly { readonly unit: string }[]): ResolvedCost => {
   const units = places.map((p) => p.unit);
   const cost = resolveUnits(command.cost, units);
   if ('rejection' in cost) return { kind: 'reject', rejection: cost.rejection };
