@@ -122,22 +122,12 @@ export interface ReplicationConfirmer {
   confirmed(partition: number, position: number, hash: string): Promise<void>;
 }
 
-/** Takes a run of consecutive, decoded events of one partition, as the log on Kafka has them. The next run waits for it. */
+/**
+ * Takes a run of consecutive, decoded events of one partition, as the log on Kafka has them. The next run waits for it; one that
+ * is rejected is handed over again. A run may start later than where the last one ended (the reader started at the tail, or
+ * the sink was too slow): what is between is in the journal.
+ */
 export type RunSink = (partition: number, run: readonly StoredEvent[]) => Promise<void>;
-
-/** A lock that is held. It elects and does not fence: two may believe for a moment that they hold it. */
-export interface Leadership {
-  /** Aborted as soon as the lock is known or feared to be lost. */
-  readonly lost: AbortSignal;
-  /** Gives it back. Idempotent; never raises. */
-  release(): Promise<void>;
-}
-
-/** Elects at most one holder per role and partition among all processes. */
-export interface Election {
-  /** Undefined when another holds it. Does not wait for it. Raises UnavailableError when the lock service is away. */
-  tryElect(role: 'relay', partition: number): Promise<Leadership | undefined>;
-}
 
 /** Up to where another copy of the log goes: a witness against a journal that went back (design, section 4). */
 export interface LogWitness {
