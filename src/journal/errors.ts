@@ -1,0 +1,48 @@
+import { DatabaseError } from 'pg';
+
+/** Postgres refused a statement; the connection lives on. `code` is the SQLSTATE. */
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly constraint: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** The connection is gone, or did not answer in time and was cut. What was under way may or may not have happened. */
+export class SessionLostError extends Error {
+  override readonly name = 'SessionLostError';
+}
+
+/** The database is not one that this program may work on: an operator must act. The message says what to do. */
+export class LedgerMismatchError extends Error {
+  override readonly name = 'LedgerMismatchError';
+}
+
+/** SQLSTATEs that the code has names for. */
+export const SQLSTATE = {
+  uniqueViolation: '23505',
+  insufficientPrivilege: '42501',
+  undefinedTable: '42P01',
+  invalidSchema: '3F000',
+  undefinedObject: '42704',
+  invalidParameter: '22023',
+  lockNotAvailable: '55P03',
+  internalError: 'XX000',
+} as const;
+
+/** True for what one command's data can cause (classes 22 and 23): alone, the others of its group would have passed. */
+export const isCausedByData = (error: unknown): boolean =>
+  error instanceof StatementError && (error.code.startsWith('22') || error.code.startsWith('23'));
+
+/** Sorts what node-postgres raises: a refused statement, or a lost connection (a FATAL ends it as well). */
+export const fromDriver = (error: unknown): StatementError | SessionLostError => {
+  if (error instanceof StatementError || error instanceof SessionLostError) return error;
+  if (error instanceof DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC')
+    return new StatementError(error.code ?? '', error.message, error.constraint);
+  const why = error instanceof Error ? error.message : String(error);
+  return new SessionLostError(`Postgres is away: ${why}`, { cause: error });
+};
