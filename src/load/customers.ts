@@ -26,9 +26,16 @@ export const demoCustomers = (run: string, count: number, seed: number): Custome
   });
 };
 
-/** Raised when an account could not be set up: the run makes no sense without it. */
+/** Raised when an account could not be set up or read: the run makes no sense without it. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
+  constructor(
+    message: string,
+    /** The server gave no answer; otherwise it said no. */
+    readonly unreachable: boolean,
+  ) {
+    super(message);
+  }
 }
 
 /** A ledger's answer in few words, for people: never more than its code. */
@@ -40,7 +47,7 @@ export const describeReply = (reply: Reply): string => {
 
 const demand = (reply: Reply, what: string): void => {
   if (reply.kind === 'answered' && reply.status < 300) return;
-  throw new SetupError(`${what} failed: ${describeReply(reply)}`);
+  throw new SetupError(`${what} failed: ${describeReply(reply)}`, reply.kind === 'unknown');
 };
 
 const setUp = async (client: LedgerClient, { tenant, balance }: Customer): Promise<void> => {
@@ -85,7 +92,7 @@ export const usedBy = async (client: LedgerClient, customers: readonly Customer[
     demand(reply, `Reading ${tenant}`);
     const { body } = reply as Extract<Reply, { kind: 'answered' }>;
     const amount = (body as { readonly used?: unknown }).used;
-    if (typeof amount !== 'string') throw new SetupError(`Reading ${tenant} failed: it has no used amount`);
+    if (typeof amount !== 'string') throw new SetupError(`Reading ${tenant} failed: it has no used amount`, false);
     used += BigInt(amount);
   }
   return used;
