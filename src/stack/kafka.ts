@@ -1,9 +1,9 @@
 /** Kafka as a local process: one KRaft node, broker and controller at once, loopback only. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { reasonOf } from './errors.js';
+import { reasonOf, throwIfInterrupted } from './errors.js';
 import { installCommand } from './install-hint.js';
 import { fetchKafkaJars, KAFKA_VERSION } from './kafka-jars.js';
 import { atLeast, claimData, launchUntilReady } from './launching.js';
@@ -74,22 +74,35 @@ async function classPath(libs: string): Promise<string> {
   return jars.map((jar) => join(libs, jar)).join(':');
 }
 
-async function format(program: KafkaProgram, jars: string, config: string, place: Place): Promise<void> {
+/** Makes the data folder, whole or not at all: a format that is cut short must not look finished later. */
+async function format(program: KafkaProgram, jars: string, dataDir: string, place: Place): Promise<void> {
+  if (existsSync(dataDir)) return;
+  const draft = join(place.folder, 'draft');
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  const config = join(place.folder, 'format.properties');
+  // Formatting takes no port; the ones that it will listen on are chosen when it starts.
+  await writeFile(config, properties(draft, 1, 2));
   const clusterId = randomBytes(16).toString('base64url');
   const tool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', config];
   const { code, output } = await runTool(program.java, [...HEAP_FLAGS, '-cp', jars, ...tool], {
     cwd: place.folder,
     signal: place.signal,
   });
+  throwIfInterrupted(place.signal);
   if (code !== 0) throw new Unusable(`Kafka's storage could not be formatted (${output.split('\n').at(-1) ?? ''})`);
+  await rm(config);
+  await rename(draft, dataDir);
 }
 
 async function launchKafka(program: KafkaProgram, place: Place): Promise<Launched> {
   const dataDir = join(place.folder, 'data');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await claimData(place.folder, 'Kafka', program.version, (madeBy) => atLeast(program.version, madeBy));
+  const { version } = program;
+  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  await claimData({ ...place, dataDir, title: 'Kafka', version }, (madeBy) => atLeast(version, madeBy));
   const config = join(place.folder, 'server.properties');
   const jars = await classPath(program.libs);
+  await format(program, jars, dataDir, place);
   const { process, ports } = await launchUntilReady({
     title: 'Kafka',
     logFile: place.logFile,
@@ -98,7 +111,6 @@ async function launchKafka(program: KafkaProgram, place: Place): Promise<Launche
     signal: place.signal,
     start: async ([port = 0, controllerPort = 0]) => {
       await writeFile(config, properties(dataDir, port, controllerPort));
-      if (!existsSync(join(dataDir, 'meta.properties'))) await format(program, jars, config, place);
       const args = [...HEAP_FLAGS, '-cp', jars, 'kafka.Kafka', config];
       return launch({ command: program.java, args, cwd: place.folder, logFile: place.logFile, stopSignal: 'SIGTERM' });
     },

@@ -1,5 +1,5 @@
 /** Starting one service on free ports until it answers, and keeping it from opening data it can't read. */
-import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { reasonOf } from './errors.js';
 import { Unusable } from './local-program.js';
@@ -86,28 +86,29 @@ export async function launchUntilReady(plan: LaunchPlan): Promise<{ process: Ser
   }
 }
 
+export interface DataClaim {
+  /** Where the claim is noted. */
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly title: string;
+  readonly version: string;
+}
+
 /**
- * Remembers which version made the data in a folder, and refuses another that can't read them.
- * @param fits whether `version` can open data made by the version given to it.
+ * Notes which version makes the data, and refuses data of another that can't be read. A folder without data is free.
+ * @param fits whether this version can open data made by the one given to it.
  * @throws Unusable naming both versions.
  */
-export async function claimData(
-  folder: string,
-  title: string,
-  version: string,
-  fits: (madeBy: string) => boolean,
-): Promise<void> {
-  const file = join(folder, 'made-by');
-  const madeBy = await readFile(file, 'utf8').then(
-    (text) => text.trim(),
-    () => undefined,
-  );
-  if (madeBy !== undefined && !fits(madeBy)) {
-    const message = `the data in ${folder} were made by ${title} ${madeBy}, which ${version} can't open`;
-    throw new Unusable(message, 'npx holdfast stack down --delete-data');
+export async function claimData(claim: DataClaim, fits: (madeBy: string) => boolean): Promise<void> {
+  const file = join(claim.folder, 'made-by');
+  const madeBy = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const holdsData = (await readdir(claim.dataDir).catch(() => [])).length > 0;
+  if (holdsData && madeBy !== '' && !fits(madeBy)) {
+    const sentence = `the data in ${claim.dataDir} were made by ${claim.title} ${madeBy}, which ${claim.version} can't open`;
+    throw new Unusable(sentence, 'npx holdfast stack down --delete-data');
   }
-  await mkdir(folder, { recursive: true });
-  if (madeBy !== version) await writeFile(file, `${version}\n`);
+  await mkdir(claim.folder, { recursive: true });
+  if (madeBy !== claim.version) await writeFile(file, `${claim.version}\n`);
 }
 
 /** The numbers of a version, for comparing: "6.2.11" is [6, 2, 11]. */

@@ -1,9 +1,9 @@
 /** PostgreSQL as a local process: loopback only, password required, fsync always on. */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { throwIfInterrupted } from './errors.js';
 import { claimData, launchUntilReady, majorOf } from './launching.js';
 import { Unusable, type Launched, type LocalProgram, type LocalService, type Place } from './local-program.js';
 import { findInstalledPostgres, findPackagedPostgres, type PostgresPrograms } from './postgres-programs.js';
@@ -17,20 +17,35 @@ const DATABASE = 'holdfast';
 const SUPERUSER = 'postgres';
 const MAX_CONNECTIONS = 200;
 
-async function initialise(programs: PostgresPrograms, dataDir: string, password: string, runAs: RunAs | undefined) {
-  if (existsSync(join(dataDir, 'PG_VERSION'))) return;
+interface Cluster {
+  readonly programs: PostgresPrograms;
+  /** The folder above the data, owned by the database's user. */
+  readonly home: string;
+  readonly runAs: RunAs | undefined;
+  readonly password: string;
+}
+
+/** Makes the data folder, whole or not at all: an initdb that is cut short must not look like a database later. */
+async function initialise(cluster: Cluster, dataDir: string, signal: AbortSignal | undefined): Promise<void> {
+  if (existsSync(dataDir)) return;
+  const { programs, home, runAs } = cluster;
+  const draft = join(home, 'draft');
+  await rm(draft, { recursive: true, force: true });
   // The one place that both this program may write and the database's user may read.
-  const passwordFile = join(dataDir, '..', `.initdb-${randomBytes(6).toString('hex')}`);
-  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  const passwordFile = join(home, 'initdb-password');
+  await writeFile(passwordFile, `${cluster.password}\n`, { mode: 0o600 });
   if (runAs) await chown(passwordFile, runAs.uid, runAs.gid);
   try {
-    const args = ['-D', dataDir, '-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+    const args = ['-D', draft, '-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
     const { code, output } = await runTool(programs.initdb, [...args, '-E', 'UTF8', '--no-locale'], {
-      cwd: dataDir,
+      cwd: home,
       runAs,
+      signal,
       env: { ...process.env, LC_ALL: 'C' },
     });
+    throwIfInterrupted(signal);
     if (code !== 0) throw new Unusable(`initdb failed (${output.trim().split('\n').at(-1) ?? ''})`);
+    await rename(draft, dataDir);
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -69,18 +84,17 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
 
 async function launchPostgres(programs: PostgresPrograms, place: Place): Promise<Launched> {
   await mkdir(place.folder, { recursive: true });
-  await claimData(place.folder, 'PostgreSQL', programs.version, (madeBy) => {
-    return majorOf(madeBy) === majorOf(programs.version);
-  });
-  // Two levels: initdb insists on an empty folder, and the password file must lie where the same user can read it.
   const { folder: home, runAs } = await databaseHome(join(place.folder, 'cluster'));
   const dataDir = join(home, 'data');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  if (runAs) await chown(dataDir, runAs.uid, runAs.gid);
+  const { version } = programs;
+  await claimData(
+    { ...place, dataDir, title: 'PostgreSQL', version },
+    (madeBy) => majorOf(madeBy) === majorOf(version),
+  );
   // Trust over loopback would be simpler, but would give every local user of the machine the rights of the database's
   // own user (COPY … TO PROGRAM).
   const password = await keptPassword(join(place.folder, 'password'));
-  await initialise(programs, dataDir, password, runAs);
+  await initialise({ programs, home, runAs, password }, dataDir, place.signal);
   const { process, ports } = await launchUntilReady({
     title: 'PostgreSQL',
     logFile: place.logFile,

@@ -55,7 +55,7 @@ async function configure(folder: string, port: number): Promise<{ file: string; 
 async function launchRedis(program: string, version: string, place: Place): Promise<Launched> {
   const dataDir = join(place.folder, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await claimData(place.folder, 'Redis', version, (madeBy) => atLeast(version, madeBy));
+  await claimData({ ...place, dataDir, title: 'Redis', version }, (madeBy) => atLeast(version, madeBy));
   let url = '';
   const { process, ports } = await launchUntilReady({
     title: 'Redis',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startStack, stopStack, streamProgress } from '../../src/stack/index.js';
+import { testContainers } from './containers.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -26,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const stack = await startStack({ dataDir, progress: streamProgress(process.stderr) });
+    const stack = await startStack({ dataDir, containers: testContainers, progress: streamProgress(process.stderr) });
     project.provide('postgresUrl', stack.postgres.url);
     project.provide('redisUrl', stack.redis.url);
     project.provide('kafkaBrokers', stack.kafka.brokers);
