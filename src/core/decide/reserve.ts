@@ -36,7 +36,7 @@ const decideKnown = (known: Reservation, command: Reserve): Verdict => {
 };
 
 /** What a second reserve under a known id says otherwise than the first. Level and metadata are not compared: a retry may raise the one and renew the other. */
-const differenceOf = (known: Reservation, command: Reserve): { field: string; recorded: string } | undefined => {
+export const differenceOf = (known: Reservation, command: Reserve): { field: string; recorded: string } | undefined => {
   const names = known.accounts.map((a) => a.account);
   if (names.length !== command.accounts.length || !command.accounts.every((name) => names.includes(name)))
     return { field: 'accounts', recorded: names.join(', ') };

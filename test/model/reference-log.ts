@@ -1,0 +1,42 @@
+/** The reference: the log and the state of one partition, made by the core alone, in memory. */
+import { genesisHash } from '../../events/index.js';
+import type { StoredEvent } from '../../events/index.js';
+import type { Command } from '../../src/core/command.js';
+import { DEFAULT_DECIDE_SETTINGS, execute } from '../../src/core/decide/index.js';
+import type { Decision, LogTail } from '../../src/core/decide/index.js';
+import type { Head } from '../../src/core/ports.js';
+import { initialState } from '../../src/core/state.js';
+import type { LedgerState } from '../../src/core/state.js';
+
+export const TEST_LEDGER = '00000000-0000-4000-8000-000000000001';
+
+export class ReferenceLog {
+  readonly state: LedgerState = initialState();
+  readonly events: StoredEvent[] = [];
+  nowMs = Date.parse('2030-01-01T00:00:00Z');
+  private readonly tail: LogTail;
+
+  constructor(
+    readonly partition = 0,
+    readonly incarnation = 1,
+  ) {
+    const hash = genesisHash(TEST_LEDGER, partition);
+    this.tail = { ledger: TEST_LEDGER, partition, incarnation, position: 0, hash };
+  }
+
+  /** Decides a command, folds its events, and returns both. */
+  execute(command: Command): { readonly decision: Decision; readonly events: readonly StoredEvent[] } {
+    const done = execute(this.state, this.tail, command, this.nowMs, DEFAULT_DECIDE_SETTINGS);
+    this.events.push(...done.events);
+    return done;
+  }
+
+  get head(): Head {
+    return { partition: this.partition, position: this.tail.position, hash: this.tail.hash };
+  }
+
+  /** Events after a position. */
+  after(position: number): readonly StoredEvent[] {
+    return this.events.slice(position);
+  }
+}
