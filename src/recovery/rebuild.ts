@@ -1,4 +1,5 @@
 import type { Checkpoint, Snapshot, SnapshotReader } from '../core/ports.js';
+import { replayed } from './replay.js';
 import type { Rebuild, RebuildTarget } from '../core/redis-ports.js';
 
 /** Rows in one step: small enough that no script runs for long. */
@@ -9,6 +10,8 @@ export interface RebuildParts {
   readonly snapshots: SnapshotReader;
   /** How long Redis remembers closed ids, ms. */
   readonly closedWithinMs: number;
+  /** From the events instead of the rows. */
+  readonly replay?: boolean;
 }
 
 export interface RebuildReport {
@@ -27,11 +30,12 @@ export interface RebuildReport {
  * Makes one partition of Redis anew from Postgres, under traffic (design, section 3): from `begin` on Redis refuses holds
  * and applies; everything is read from one snapshot taken after that; a second rebuild that begins meanwhile fences this one off.
  * The partition is not ready yet afterwards: that is the readiness keeper's word.
- * Raises RebuildLostError or UnavailableError; begin again then.
+ * Raises RebuildLostError or UnavailableError: begin again then; from events also ReplayMismatchError.
  */
 export const rebuildPartition = async (parts: RebuildParts, partition: number): Promise<RebuildReport> => {
   const rebuild = await parts.target.begin(partition);
-  return parts.snapshots.withSnapshot(partition, async (snapshot) => {
+  return parts.snapshots.withSnapshot(partition, async (rows) => {
+    const snapshot = parts.replay === true ? await replayed(rows, parts.closedWithinMs) : rows;
     const accounts = await copyAccounts(rebuild, snapshot);
     const openReservations = await copyOpen(rebuild, snapshot);
     const closedReservations = await copyClosed(rebuild, snapshot, parts.closedWithinMs);
