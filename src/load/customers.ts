@@ -13,15 +13,20 @@ export interface Customer {
 
 const DOLLAR = 1_000_000n;
 
+/** What one with little starts with, in cents: some can't even afford the hold of a dear model. */
+const LITTLE_CENTS = [20, 300] as const;
+
 /** Of ten customers, seven have plenty, and three so little that they run dry; one of these recharges then. */
 export const demoCustomers = (run: string, count: number, seed: number): Customer[] => {
   const random = seededRandom(seed);
   return Array.from({ length: count }, (_unused, i) => {
     const kind = random();
+    const [least, most] = LITTLE_CENTS;
+    const little = BigInt(Math.round(least + random() * (most - least))) * (DOLLAR / 100n);
     return {
       tenant: `${run}-${(i + 1).toString().padStart(4, '0')}`,
-      balance: (kind < 0.7 ? 500n : 2n) * DOLLAR,
-      topUp: kind >= 0.9 ? 20n * DOLLAR : 0n,
+      balance: kind < 0.7 ? 500n * DOLLAR : little,
+      topUp: kind >= 0.9 ? 5n * DOLLAR : 0n,
     };
   });
 };

@@ -80,5 +80,7 @@ export async function* readTrace(source: Readable, name: string): AsyncGenerator
   if (firstMs === undefined) throw new TraceError(`${name} holds no request.`);
 }
 
-/** Reads a trace file from disk; see readTrace. */
-export const readTraceFile = (file: string): AsyncGenerator<TraceRequest> => readTrace(createReadStream(file), file);
+/** Reads a trace file from disk; see readTrace. The file is opened when the first request is asked for. */
+export async function* readTraceFile(file: string): AsyncGenerator<TraceRequest> {
+  yield* readTrace(createReadStream(file), file);
+}
