@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { UnavailableError } from '../core/ports.js';
 
 /** Postgres refused a statement; the connection lives on. `code` is the SQLSTATE. */
 export class StatementError extends Error {
@@ -46,3 +47,9 @@ export const fromDriver = (error: unknown): StatementError | SessionLostError =>
   const why = error instanceof Error ? error.message : String(error);
   return new SessionLostError(`Postgres is away: ${why}`, { cause: error });
 };
+
+/** What callers outside the journal are told when Postgres is away or refuses: `journal_unavailable`. Bugs stay what they are. */
+export const toUnavailable = (error: unknown): unknown =>
+  error instanceof SessionLostError || error instanceof StatementError || error instanceof LedgerMismatchError
+    ? new UnavailableError('journal_unavailable', error.message, { cause: error })
+    : error;

@@ -1,4 +1,6 @@
 /** The journal on Postgres: the log, the commit point, and everything that can be asked of it. */
+export { PostgresElections } from './elections.js';
+export type { ElectionOptions } from './elections.js';
 export { LedgerMismatchError, SessionLostError, StatementError } from './errors.js';
 export { PostgresJournal } from './journal.js';
 export type { JournalOptions } from './journal.js';
@@ -9,3 +11,5 @@ export { migrate } from './migrate.js';
 export type { MigrateResult } from './migrate.js';
 export { PROGRAM_VERSION } from './migration-files.js';
 export type { PostgresOptions } from './options.js';
+export { openReading } from './reading.js';
+export type { JournalReading, ReadingOptions } from './reading.js';

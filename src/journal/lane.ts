@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../events/index.js';
 import { UnavailableError } from '../core/ports.js';
 import type { Appended, OnCommitted } from '../core/ports.js';
 import type { Placed } from './decided.js';
-import { LedgerMismatchError, SessionLostError, StatementError, isCausedByData } from './errors.js';
+import { SessionLostError, StatementError, isCausedByData, toUnavailable } from './errors.js';
 import { CommitUnknownError, runGroup } from './group.js';
 import type { GroupContext, GroupResult } from './group.js';
 import { learnOutcome } from './outcome.js';
@@ -188,10 +188,3 @@ export class Lane {
       );
   }
 }
-
-const toUnavailable = (error: unknown): unknown => {
-  if (error instanceof UnavailableError) return error;
-  if (error instanceof SessionLostError || error instanceof StatementError || error instanceof LedgerMismatchError)
-    return new UnavailableError('journal_unavailable', error.message, { cause: error });
-  return error;
-};

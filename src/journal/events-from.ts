@@ -1,0 +1,39 @@
+import { genesisHash } from '../../events/index.js';
+import type { StoredEvent } from '../../events/index.js';
+import type { DecodeBody } from '../core/ports.js';
+import type { EventRow, LinkedEventRow } from './sql/log.js';
+
+/** What turns rows of one ledger's events into events. */
+export interface EventSource {
+  /** The ledger's id. */
+  readonly ledger: string;
+  readonly decode: DecodeBody;
+}
+
+/**
+ * A run of events after a position, from the rows that begin with that position's own. Empty when the log does not
+ * reach that far.
+ */
+export const runFrom = (
+  { ledger, decode }: EventSource,
+  partition: number,
+  after: number,
+  rows: readonly EventRow[],
+): StoredEvent[] => {
+  const [first, ...rest] = rows;
+  if (first === undefined) return [];
+  if (after > 0 && first.position !== after) return [];
+  let prevHash = after === 0 ? genesisHash(ledger, partition) : first.hash;
+  return (after === 0 ? rows : rest).map(({ hash, body }) => {
+    const stored = { event: decode(body), body, prevHash, hash };
+    prevHash = hash;
+    return stored;
+  });
+};
+
+/** An event from a row that knows the hash before it. */
+export const linkedFrom = (
+  { ledger, decode }: EventSource,
+  partition: number,
+  { hash, body, prevHash }: LinkedEventRow,
+): StoredEvent => ({ event: decode(body), body, prevHash: prevHash ?? genesisHash(ledger, partition), hash });
