@@ -1,0 +1,27 @@
+import type { Elections, JournalReader } from '../core/ports.js';
+import type { KafkaLog, KafkaSettings } from './client.js';
+import type { Complaints } from './complaints.js';
+import type { KafkaLink } from './link.js';
+import type { RelayedPartition } from './relay-partition.js';
+
+export interface RelayParts {
+  readonly settings: KafkaSettings;
+  readonly log: KafkaLog;
+  readonly ledger: string;
+  readonly partitions: readonly number[];
+  /** The ledger's incarnation as this process knows it: a relay that finds a higher one on Kafka has been replaced. */
+  readonly incarnation: () => number;
+  readonly reader: Pick<JournalReader, 'heads' | 'read'>;
+  readonly elections: Elections;
+  /** How often a partition that another process relays is tried for, ms. Default 2,000. */
+  readonly electionIntervalMs?: number;
+}
+
+/** What the steps of the relay share. */
+export interface RelayContext {
+  readonly parts: RelayParts;
+  readonly link: KafkaLink;
+  readonly complaints: Complaints;
+  /** Stops one partition, loudly, and gives its office back. */
+  readonly halt: (one: RelayedPartition, why: string) => Promise<void>;
+}
