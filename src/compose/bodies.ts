@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
-import type { LedgerMetrics } from './metrics/index.js';
-import type { Config, Role } from './config/settings.js';
-import type { Elections, ExpiredReader, Journal, JournalReader } from './core/ports.js';
-import type { Orphans, Readiness } from './core/ports.js';
-import type { BalancesProjection } from '../projections/balances.js';
-import { HealingPass } from './recovery/healing.js';
-import type { CompareParts } from './recovery/compare-balances.js';
-import { describeDrift } from './recovery/verify-balances.js';
-import { keepReady } from './recovery/readiness-keeper.js';
-import type { ReadinessReport } from './recovery/readiness-keeper.js';
-import { sweepExpired } from './service/expiry-sweeper.js';
-import { sweepOrphans } from './service/orphan-sweeper.js';
-import { runPeriodically } from './service/periodic.js';
-import type { Periodic } from './service/periodic.js';
+import type { LedgerMetrics } from '../metrics/index.js';
+import type { Config, Role } from '../config/settings.js';
+import type { Elections, ExpiredReader, Journal, JournalReader } from '../core/ports.js';
+import type { Orphans, Readiness } from '../core/ports.js';
+import type { BalancesProjection } from '../../projections/balances.js';
+import { HealingPass } from '../recovery/healing.js';
+import type { CompareParts } from '../recovery/compare-balances.js';
+import { describeDrift } from '../recovery/verify-balances.js';
+import { keepReady } from '../recovery/readiness-keeper.js';
+import type { ReadinessReport } from '../recovery/readiness-keeper.js';
+import { sweepExpired } from '../service/expiry-sweeper.js';
+import { sweepOrphans } from '../service/orphan-sweeper.js';
+import { runPeriodically } from '../service/periodic.js';
+import type { Periodic } from '../service/periodic.js';
 
 export interface BodyParts {
   readonly config: Config;

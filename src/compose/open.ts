@@ -1,0 +1,218 @@
+import type { Logger } from 'pino';
+import type { StoredEvent } from '../../events/index.js';
+import { BalancesProjection } from '../../projections/balances.js';
+import type { Config, Role } from '../config/settings.js';
+import type { KeyStore, OnCommitted } from '../core/ports.js';
+import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
+import type { JournalReading, LedgerRecord } from '../journal/index.js';
+import { createMetrics, observeLedger } from '../metrics/index.js';
+import type { Metrics } from '../metrics/index.js';
+import { rebuildPartition } from '../recovery/rebuild.js';
+import type { RebuildReport } from '../recovery/rebuild.js';
+import { openRedis } from '../redis/index.js';
+import type { RedisSide } from '../redis/index.js';
+import { LedgerService } from '../service/ledger-service.js';
+import type { Ledger } from '../service/ledger.js';
+import { compileDecodeBody } from '../validation/decode-body.js';
+import { startBodies } from './bodies.js';
+import type { Bodies } from './bodies.js';
+import { openKafka } from './kafka.js';
+import type { KafkaSide } from './kafka.js';
+import { spreadMaxCosts } from './max-costs.js';
+import { commandDefaults, postgresOptions, redisSettings } from './options.js';
+
+export interface OpenOptions {
+  readonly logger: Logger;
+  /** Which bodies run beside the commands; none for a command of the command line. */
+  readonly roles: readonly Role[];
+}
+
+/** A ledger with everything around it, joined. */
+export interface Holdfast {
+  readonly identity: LedgerRecord;
+  readonly ledger: Ledger;
+  readonly keys: KeyStore;
+  readonly metrics: Metrics;
+  readonly reading: JournalReading;
+  readonly redis: RedisSide;
+  readonly kafka: KafkaSide;
+  readonly bodies: Bodies;
+  readonly config: Config;
+  readonly readEvents: (partition: number, after: number, limit: number) => Promise<StoredEvent[]>;
+  /** Every event of every partition, a partition after the other. */
+  readonly history: () => AsyncIterable<StoredEvent>;
+  readonly rebuild: (partition: number, options?: { readonly replay?: boolean }) => Promise<RebuildReport>;
+  /** Answers what is under way, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the ledger that the configuration names. Redis and Kafka may be away; Postgres must be there.
+ * Raises ConfigError, LedgerMismatchError (a database that this program may not use), RedisSettingError (a Redis that
+ * evicts), TopicRefusedError (a topic that loses events), and UnavailableError or SessionLostError when Postgres is away.
+ */
+export const openHoldfast = async (config: Config, { logger, roles }: OpenOptions): Promise<Holdfast> => {
+  const postgres = postgresOptions(config);
+  const identity = await openLedger(postgres, config.ledger);
+  const metrics = createMetrics({ processToo: true });
+  const decode = compileDecodeBody();
+  const reading = openReading({ postgres, identity, decode, poolMax: config.postgres.poolMax });
+  const elections = new PostgresElections(postgres);
+  const redis = await openRedisSide(config, identity, reading, logger);
+  const projection = openProjection(identity, reading, redis, logger, () => bodies.lookAtRedis());
+  const kafka = await openKafka({ config, identity, reading, elections, decode, logger, projection, roles });
+  const journal = openJournal({ config, identity, logger, metrics }, (partition, events) => {
+    projection.offer(partition, events);
+    kafka.committed(partition, events);
+    void spreadMaxCosts(redis.readiness, identity.partitions, partition, events);
+  });
+  const rebuild = rebuilder(config, reading, redis);
+  const bodies = startBodies(
+    {
+      config,
+      partitions: identity.partitions,
+      journal,
+      reader: reading.reader,
+      elections,
+      readiness: redis.readiness,
+      orphans: redis.orphans,
+      projection,
+      compare: { balances: redis.reader, snapshots: reading.snapshots },
+      rebuild: async (partition, why) => {
+        logger.info({ body: 'rebuild', partition, why }, 'rebuilding a partition of Redis');
+        await rebuild(partition);
+      },
+      metrics: metrics.ledger,
+      logger,
+    },
+    roles,
+  );
+  const service = new LedgerService({
+    identity,
+    holds: redis.holds,
+    journal,
+    reader: readerOf(reading),
+    confirmer: kafka.confirmer,
+    balances: projection,
+    defaults: commandDefaults(config),
+  });
+  return {
+    identity,
+    ledger: observeLedger(service, metrics.ledger),
+    keys: reading.keys,
+    metrics,
+    reading,
+    redis,
+    kafka,
+    bodies,
+    config,
+    readEvents: (partition, after, limit) => reading.reader.read(partition, after, limit),
+    history: () => history(reading, identity.partitions),
+    rebuild,
+    close: async () => {
+      await bodies.stop();
+      await journal.close();
+      await projection.stop();
+      await kafka.stop();
+      await redis.stop();
+      await elections.close();
+      await reading.close();
+    },
+  };
+};
+
+const openRedisSide = (
+  config: Config,
+  identity: LedgerRecord,
+  reading: JournalReading,
+  logger: Logger,
+): Promise<RedisSide> =>
+  openRedis({
+    settings: redisSettings(config),
+    partitions: identity.partitions,
+    epochs: reading.epochs,
+    orphanAgeMs: config.reservations.orphanMs,
+    onNotice: (notice) => {
+      if (notice.kind === 'connected') logger.info({ part: 'redis', ...notice }, 'Redis is connected');
+      else logger.warn({ part: 'redis', ...notice }, `Redis: ${notice.kind}`);
+    },
+  });
+
+const openProjection = (
+  identity: LedgerRecord,
+  reading: JournalReading,
+  redis: RedisSide,
+  logger: Logger,
+  onStuck: () => void,
+): BalancesProjection =>
+  new BalancesProjection({
+    store: redis.balances,
+    reader: reading.reader,
+    incarnation: () => identity.incarnation,
+    onStuck: (partition, why) => {
+      logger.debug({ part: 'balances', partition, why }, 'a partition of Redis can not be applied to');
+      onStuck();
+    },
+    onError: (partition, error) =>
+      logger.warn({ part: 'balances', partition, err: error }, 'events could not be applied to Redis'),
+  });
+
+interface JournalParts {
+  readonly config: Config;
+  readonly identity: LedgerRecord;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+const openJournal = ({ config, identity, logger, metrics }: JournalParts, onCommitted: OnCommitted): PostgresJournal =>
+  new PostgresJournal({
+    postgres: postgresOptions(config),
+    identity,
+    settings: { raiseFactor: BigInt(config.reservations.raiseFactor) },
+    lanes: config.postgres.lanes,
+    groupMax: config.postgres.groupMax,
+    queueMax: config.postgres.queueMax,
+    outcomeTimeoutMs: config.postgres.outcomeTimeoutMs,
+    onCommitted,
+    onGroup: ({ events, durationMs }) => metrics.ledger.appended(events, durationMs / 1000),
+    onFault: (error, what) => logger.error({ part: 'journal', err: error }, what),
+  });
+
+const rebuilder =
+  (config: Config, reading: JournalReading, redis: RedisSide): Holdfast['rebuild'] =>
+  (partition, { replay = false } = {}) =>
+    rebuildPartition(
+      {
+        target: redis.rebuild,
+        snapshots: reading.snapshots,
+        closedWithinMs: config.redis.closedIdsSeconds * 1000,
+        replay,
+      },
+      partition,
+    );
+
+const HISTORY_PAGE = 500;
+
+const history = async function* ({ reader }: JournalReading, partitions: number): AsyncGenerator<StoredEvent> {
+  for (let partition = 0; partition < partitions; partition += 1)
+    for (let after = 0; ;) {
+      const page = await reader.read(partition, after, HISTORY_PAGE);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.event.position;
+    }
+};
+
+/** The journal as the service asks it: the log and the accounts' past. */
+const readerOf = ({ reader, trail }: JournalReading) => ({
+  heads: reader.heads.bind(reader),
+  read: reader.read.bind(reader),
+  account: reader.account.bind(reader),
+  reservation: reader.reservation.bind(reader),
+  funding: reader.funding.bind(reader),
+  maxCosts: reader.maxCosts.bind(reader),
+  trail: trail.trail.bind(trail),
+  accountAt: trail.accountAt.bind(trail),
+  reservationHistory: trail.reservationHistory.bind(trail),
+});

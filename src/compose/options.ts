@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config/load.js';
+import type { Config } from '../config/settings.js';
+import type { PostgresOptions } from '../journal/index.js';
+import type { KafkaSettings } from '../kafka/client.js';
+import type { RedisSettings } from '../redis/index.js';
+import type { CommandDefaults } from '../service/commands.js';
+
+const given = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
+  (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+
+const fileText = (setting: string, path: string | undefined): string | undefined => {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new ConfigError([`${setting} names ${path}, which can't be read`]);
+  }
+};
+
+/*
+ * The configuration in each adapter's own words.
+ */
+
+export const postgresOptions = ({ postgres }: Config, url = postgres.url): PostgresOptions => ({
+  url,
+  ...given('ca', fileText('postgres.ca_file', postgres.caFile)),
+  statementTimeoutMs: postgres.statementTimeoutMs,
+});
+
+export const redisSettings = ({ redis }: Config): Pick<RedisSettings, 'url'> & Partial<RedisSettings> => ({
+  url: redis.url,
+  keyPrefix: redis.keyPrefix,
+  ...given('caFile', redis.caFile),
+  ...given('certFile', redis.certFile),
+  ...given('keyFile', redis.keyFile),
+  timeoutMs: redis.timeoutMs,
+  closedIdsMs: redis.closedIdsSeconds * 1000,
+  closedIdsMax: redis.closedIdsMax,
+});
+
+export const kafkaSettings = ({ kafka }: Config): KafkaSettings => ({
+  brokers: kafka.brokers,
+  topic: kafka.topic,
+  clientId: kafka.clientId,
+  tls: kafka.tls,
+  caFile: kafka.caFile,
+  certFile: kafka.certFile,
+  keyFile: kafka.keyFile,
+  saslMechanism: kafka.saslMechanism,
+  saslUsername: kafka.saslUsername,
+  saslPassword: kafka.saslPassword,
+});
+
+export const commandDefaults = ({ reservations }: Config): CommandDefaults => ({
+  ttlSeconds: reservations.ttlSeconds,
+  ttlMaxSeconds: reservations.ttlMaxSeconds,
+  holdPolicy: reservations.holdPolicy,
+  level: reservations.level,
+});
