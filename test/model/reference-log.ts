@@ -4,15 +4,17 @@ import type { StoredEvent } from '../../events/index.js';
 import type { Command } from '../../src/core/command.js';
 import { DEFAULT_DECIDE_SETTINGS, execute } from '../../src/core/decide/index.js';
 import type { Decision, LogTail } from '../../src/core/decide/index.js';
-import type { Head } from '../../src/core/ports.js';
+import { evolve } from '../../src/core/evolve.js';
+import type { Appended, Head, Journal } from '../../src/core/ports.js';
 import { initialState } from '../../src/core/state.js';
 import type { LedgerState } from '../../src/core/state.js';
 
 export const TEST_LEDGER = '00000000-0000-4000-8000-000000000001';
 
-export class ReferenceLog {
+export class ReferenceLog implements Journal {
   readonly state: LedgerState = initialState();
   readonly events: StoredEvent[] = [];
+  /** The journal's clock, ms since 1970. Move it forward to let reservations expire. */
   nowMs = Date.parse('2030-01-01T00:00:00Z');
   private readonly tail: LogTail;
 
@@ -31,6 +33,10 @@ export class ReferenceLog {
     return done;
   }
 
+  append(command: Command): Promise<Appended> {
+    return Promise.resolve({ ...this.execute(command), partition: this.partition });
+  }
+
   get head(): Head {
     return { partition: this.partition, position: this.tail.position, hash: this.tail.hash };
   }
@@ -38,5 +44,12 @@ export class ReferenceLog {
   /** Events after a position. */
   after(position: number): readonly StoredEvent[] {
     return this.events.slice(position);
+  }
+
+  /** The state as of a position, folded from the first event. */
+  stateAt(position: number): LedgerState {
+    const state = initialState();
+    for (const { event } of this.events.slice(0, position)) evolve(state, event);
+    return state;
   }
 }
