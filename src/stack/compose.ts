@@ -1,10 +1,11 @@
 /** Services in containers, by Docker Compose and this package's docker-compose.yml. */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { ContainerSource, StartContext } from './candidates.js';
-import { reasonOf, throwIfInterrupted } from './errors.js';
+import { StackError, reasonOf, throwIfInterrupted } from './errors.js';
 import { Unusable } from './local-program.js';
 import { PACKAGE_ROOT } from './package-root.js';
 import { freePort } from './ports.js';
@@ -51,6 +52,10 @@ export function containerAddress(name: ServiceName, port: number, password: stri
 /** The Compose project of the stack in that folder: its containers and volumes carry this name. */
 function projectOf(dataDir: string): string {
   return `holdfast-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
+}
+
+function secretFolder(dataDir: string): string {
+  return join(dataDir, 'docker');
 }
 
 interface Docker {
@@ -113,16 +118,16 @@ async function startInCompose(name: ServiceName, context: StartContext): Promise
   const docker = await findDocker(context.env);
   await inTurn(() => ensureImage(docker, name, context));
   const project = projectOf(context.dataDir);
-  const password = await keptPassword(join(context.dataDir, 'docker', 'password'));
+  const password = await keptPassword(join(secretFolder(context.dataDir), 'password'));
   const port = await freePort(context.earlier?.composeProject === undefined ? undefined : context.earlier.ports[0]);
   const env = composeEnv(context.env, name, port, password);
-  const compose = (...args: string[]): Promise<ToolResult> =>
-    docker(['compose', '-f', COMPOSE_FILE, '-p', project, ...args], { env });
+  const compose = ['compose', '-f', COMPOSE_FILE, '-p', project];
   context.progress.say(`Starting ${SERVICE_TITLES[name]} in Docker`);
   const wait = ['--wait', '--wait-timeout', String(READY_TIMEOUT_S)];
-  const up = await inTurn(() => compose('up', '-d', '--no-deps', ...wait, name));
+  const { signal } = context;
+  const up = await inTurn(() => docker([...compose, 'up', '-d', '--no-deps', ...wait, name], { env, signal }));
   const stop = async (): Promise<void> => {
-    await compose('rm', '--stop', '--force', name);
+    await docker([...compose, 'rm', '--stop', '--force', name], { env });
   };
   const address = containerAddress(name, port, password);
   try {
@@ -146,14 +151,29 @@ async function startInCompose(name: ServiceName, context: StartContext): Promise
   return { record, stop, release: () => undefined };
 }
 
-/** Stops the project's containers of that service; with `deleteData` the whole project goes, volumes included. */
-export async function stopInCompose(record: ServiceRecord, env: NodeJS.ProcessEnv, deleteData: boolean): Promise<void> {
-  if (record.composeProject === undefined) return;
-  const docker = await findDocker(env);
-  const compose = ['compose', '-f', COMPOSE_FILE, '-p', record.composeProject];
-  const what = deleteData ? ['down', '--volumes'] : ['rm', '--stop', '--force', record.name];
-  const { code, output } = await docker([...compose, ...what], { env: composeEnv(env, record.name, 0, 'unused') });
-  if (code !== 0) throw new Unusable(`Docker Compose could not stop ${record.name} (${lastLine(output)})`);
+/** True when containers were ever started for the stack in that folder. */
+export function usesCompose(dataDir: string): boolean {
+  return existsSync(secretFolder(dataDir));
+}
+
+/**
+ * Removes the stack's containers and network; with `deleteData` its volumes too.
+ * @throws StackError when Docker does not do it.
+ */
+export async function removeProject(dataDir: string, env: NodeJS.ProcessEnv, deleteData: boolean): Promise<void> {
+  const project = projectOf(dataDir);
+  const args = ['compose', '-f', COMPOSE_FILE, '-p', project, 'down', ...(deleteData ? ['--volumes'] : [])];
+  let problem: string;
+  try {
+    const docker = await findDocker(env);
+    const { code, output } = await docker(args, { env: composeEnv(env, 'kafka', 0, 'unused') });
+    if (code === 0) return;
+    problem = lastLine(output);
+  } catch (error) {
+    problem = reasonOf(error);
+  }
+  const sentence = `The containers of project ${project} could not be removed, as ${problem}`;
+  throw new StackError('service_unavailable', `${sentence}; mend it with: docker compose -p ${project} down`);
 }
 
 /** Containers for use: named, with volumes, left to Compose. */

@@ -1,11 +1,28 @@
 /** The services that Holdfast stands on, and how a stack describes each one that runs. */
 
+import { StackError } from './errors.js';
+
 export const SERVICE_NAMES = ['postgres', 'redis', 'kafka'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /** Where a service comes from, in the order in which sources are tried. */
 export const SOURCE_KINDS = ['environment', 'docker', 'path', 'package'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** The variable that says which sources may be used, joined by commas: "path,package" does without Docker. */
+export const SOURCES_VARIABLE = 'HOLDFAST_STACK_SOURCES';
+
+/** The sources that the environment allows; all when it does not say. @throws StackError naming a word it doesn't know. */
+export function allowedSources(env: NodeJS.ProcessEnv): readonly SourceKind[] {
+  const text = env[SOURCES_VARIABLE];
+  if (text === undefined || text.trim() === '') return SOURCE_KINDS;
+  return text.split(',').map((word) => {
+    const kind = SOURCE_KINDS.find((known) => known === word.trim());
+    if (kind !== undefined) return kind;
+    const sentence = `${SOURCES_VARIABLE} says "${word.trim()}", which is none of ${SOURCE_KINDS.join(', ')}`;
+    throw new StackError('service_unavailable', `${sentence}; mend it with: unset ${SOURCES_VARIABLE}`);
+  });
+}
 
 export const SERVICE_TITLES: Readonly<Record<ServiceName, string>> = {
   postgres: 'PostgreSQL',

@@ -11,8 +11,8 @@ import {
   ADDRESS_VARIABLES,
   SERVICE_NAMES,
   SERVICE_TITLES,
-  SOURCE_KINDS,
   STOP_SIGNALS,
+  allowedSources,
   type ServiceName,
   type ServiceRecord,
   type SourceKind,
@@ -23,7 +23,7 @@ import { defaultDataDir, readState, writeState, type StackState } from './state.
 export interface StackOptions {
   /** Where data, logs and state lie; default `.holdfast/stack` in the current folder. */
   readonly dataDir?: string;
-  /** The sources that may be used; their order is fixed. Default: all. */
+  /** The sources that may be used; their order is fixed. Default: what HOLDFAST_STACK_SOURCES says, else all. */
   readonly sources?: readonly SourceKind[];
   readonly env?: NodeJS.ProcessEnv;
   readonly progress?: Progress;
@@ -137,12 +137,13 @@ export async function startServices(names: readonly ServiceName[], options: Stac
   const dataDir = resolve(options.dataDir ?? defaultDataDir());
   const progress = options.progress ?? silentProgress;
   const controller = linked(options.signal);
+  const env = options.env ?? process.env;
   const context: SharedContext = {
     dataDir,
-    env: options.env ?? process.env,
+    env,
     progress,
     signal: controller.signal,
-    sources: options.sources ?? SOURCE_KINDS,
+    sources: options.sources ?? allowedSources(env),
     detached: options.detached ?? false,
     containers: options.containers ?? composeContainers,
   };

@@ -2,7 +2,7 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fromEnvironment } from './candidates.js';
-import { stopInCompose } from './compose.js';
+import { removeProject, usesCompose } from './compose.js';
 import { reasonOf } from './errors.js';
 import { withStackLock } from './lock.js';
 import { probe } from './probes.js';
@@ -27,11 +27,19 @@ export interface StopOptions {
   readonly progress?: Progress;
 }
 
+/** Whether it runs: a process by its identity, a container by whether it answers. */
+function runs(record: ServiceRecord): Promise<boolean> {
+  if (record.process) return Promise.resolve(isAlive(record.process));
+  return probe(record.name, record.address).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function stopOne(record: ServiceRecord, options: StopOptions): Promise<boolean> {
-  const running = record.process ? isAlive(record.process) : record.composeProject !== undefined;
+  const running = await runs(record);
   if (running) options.progress?.say(`Stopping ${SERVICE_TITLES[record.name]}`);
   if (record.process) await endProcess(record.process, STOP_SIGNALS[record.name]);
-  await stopInCompose(record, options.env ?? process.env, options.deleteData ?? false);
   return running;
 }
 
@@ -54,6 +62,7 @@ export async function stopStack(options: StopOptions = {}): Promise<ServiceName[
   const stopped = await withStackLock(dataDir, options.progress ?? silentProgress, undefined, async () => {
     const records = Object.values(await readState(dataDir));
     const ran = await Promise.all(records.map((record) => stopOne(record, options)));
+    if (usesCompose(dataDir)) await removeProject(dataDir, options.env ?? process.env, options.deleteData ?? false);
     if (options.deleteData === true) await deleteAll(dataDir);
     return records.filter((_, index) => ran[index]).map((record) => record.name);
   });

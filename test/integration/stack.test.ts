@@ -21,7 +21,11 @@ import { readState } from '../../src/stack/state.js';
 import { runStackProgram } from '../stack/stack-program.js';
 
 // What the developer's shell or the test run itself names must not decide what is started here.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
+const env: NodeJS.ProcessEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')),
+);
+// Containers have their own logs and no process here: they are the matter of another test.
+env['HOLDFAST_STACK_SOURCES'] = 'path,package';
 const LOCAL = ['environment', 'path', 'package'] as const;
 
 let dataDir: string;
@@ -51,6 +55,7 @@ async function command(...args: string[]): Promise<{ code: unknown; out: string;
   const written = { out: '', messages: '' };
   const before = { ...process.env };
   for (const name of Object.keys(before)) if (name.startsWith('HOLDFAST_')) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, env);
   try {
     const output = {
       out: (text: string) => (written.out += text),
@@ -59,6 +64,7 @@ async function command(...args: string[]): Promise<{ code: unknown; out: string;
     await stackCommand(output).parseAsync(args, { from: 'user' });
     return { ...written, code: process.exitCode };
   } finally {
+    Reflect.deleteProperty(process.env, 'HOLDFAST_STACK_SOURCES');
     Object.assign(process.env, before);
     process.exitCode = undefined;
   }
@@ -241,11 +247,17 @@ describe('what can not be had', () => {
     expect(String(failure)).not.toContain('geheim');
   });
 
+  test('a source that is none is refused', async () => {
+    await expect(
+      startServices(['redis'], { dataDir, env: { ...env, HOLDFAST_STACK_SOURCES: 'path,podman' } }),
+    ).rejects.toThrow(/HOLDFAST_STACK_SOURCES says "podman", which is none of environment, docker, path, package/);
+  });
+
   test('a named address that answers is used, and never stopped', async () => {
     const own = (await up(['redis'], { detached: true })).service('redis').record;
     const other = join(dataDir, 'other');
     const named = { ...env, HOLDFAST_REDIS_URL: own.address };
-    const started = await startServices(['redis'], { dataDir: other, env: named });
+    const started = await startServices(['redis'], { dataDir: other, env: named, sources: LOCAL });
     expect(started.services.get('redis')?.record).toMatchObject({ source: 'environment', address: own.address });
     await started.stop();
     expect(await stopStack({ dataDir: other, env: named, deleteData: true })).toEqual([]);
