@@ -17,8 +17,6 @@ declare module 'fastify' {
     tenant: string | undefined;
     /** The code of the refusal or failure that was answered, for log and metrics. */
     problemCode: ProblemCode | undefined;
-    /** True between its arrival and its answer, for requests that count as under way. */
-    counted: boolean;
   }
 }
 

@@ -68,3 +68,14 @@ export const FundingAnswer = Schema.Struct({
   position: Position,
 }).annotations({ identifier: 'Funding' });
 export type FundingAnswer = typeof FundingAnswer.Type;
+
+/** Query of a balance. */
+export const MomentQuery = Schema.Struct({
+  at: maybe(Moment.annotations({ description: 'A time (RFC 3339): the balance as it was then.' })),
+  position: maybe(
+    Schema.Int.pipe(Schema.between(1, Number.MAX_SAFE_INTEGER)).annotations({
+      description: "A position of the tenant's partition: the balance right after it.",
+    }),
+  ),
+});
+export type MomentQuery = typeof MomentQuery.Type;

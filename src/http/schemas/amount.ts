@@ -50,9 +50,9 @@ export const Unit = Schema.String.pipe(
 
 export const AmountsIn = Schema.Record({ key: Schema.String, value: AmountIn }).annotations({
   identifier: 'AmountsIn',
-  description: 'One amount for each unit; every account of that unit bears it.',
   jsonSchema: {
     type: 'object',
+    description: 'One amount for each unit; every account of that unit bears it.',
     propertyNames: { pattern: UNIT_PATTERN.source },
     minProperties: 1,
     maxProperties: UNITS_MAX,
@@ -69,9 +69,9 @@ export const AmountOut = Schema.String.pipe(
 
 export const AmountsOut = Schema.Record({ key: Schema.String, value: AmountOut }).annotations({
   identifier: 'Amounts',
-  description: 'One amount for each unit, as decimal strings.',
   jsonSchema: {
     type: 'object',
+    description: 'One amount for each unit, as decimal strings.',
     additionalProperties: { type: 'string', pattern: '^(?:0|-?[1-9][0-9]{0,18})$' },
   },
 });
@@ -82,7 +82,9 @@ export const Position = Schema.Int.pipe(Schema.between(0, SAFE)).annotations({
 });
 
 /** A moment: RFC 3339, in UTC when it is answered. */
-export const Moment = Schema.String.annotations({
-  description: 'A time as in RFC 3339.',
-  jsonSchema: { type: 'string', format: 'date-time' },
-});
+export const Moment = Schema.String.pipe(
+  Schema.filter((text) => !Number.isNaN(Date.parse(text)), {
+    description: 'A time as in RFC 3339.',
+    jsonSchema: { format: 'date-time' },
+  }),
+);

@@ -26,9 +26,9 @@ export const Tenant = Schema.String.pipe(
 const ACCOUNTS_MAX = 8;
 
 export const AccountNames = Schema.Array(AccountName).annotations({
-  description: `1 to ${ACCOUNTS_MAX.toString()} accounts of one tenant, each once.`,
   jsonSchema: {
     type: 'array',
+    description: `1 to ${ACCOUNTS_MAX.toString()} accounts of one tenant, each once.`,
     items: { type: 'string', pattern: ACCOUNT_PATTERN.source, maxLength: 128 },
     minItems: 1,
     maxItems: ACCOUNTS_MAX,
@@ -38,9 +38,17 @@ export const AccountNames = Schema.Array(AccountName).annotations({
 
 /** The caller's own JSON object; its size is checked where it enters the ledger. */
 export const MetadataBody = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
-  description: "The caller's own JSON object, at most 4096 bytes, kept with the event.",
-  jsonSchema: { type: 'object', additionalProperties: true },
+  jsonSchema: {
+    type: 'object',
+    description: "The caller's own JSON object, at most 4096 bytes, kept with the event.",
+    additionalProperties: true,
+  },
 });
 
 /** A member that may be left out. */
 export const maybe = <S extends Schema.Schema.Any>(schema: S) => Schema.optional(schema);
+
+/** The parameter of a path; URL-encoded there. */
+export const AccountPath = Schema.Struct({ id: AccountName });
+export const IdPath = Schema.Struct({ id: Id });
+export type ById = typeof IdPath.Type;

@@ -50,3 +50,21 @@ export const TrailAnswer = Schema.Struct({
   ),
 }).annotations({ identifier: 'Trail' });
 
+
+/** Most events in one page, and how many there are unless told otherwise. */
+const LIMIT_MAX = 1000;
+export const LIMIT_DEFAULT = 100;
+
+/** Query of a trail. */
+export const TrailQuery = Schema.Struct({
+  order: maybe(Schema.Literal('oldest_first', 'newest_first').annotations({ description: 'Default oldest_first.' })),
+  from: maybe(Moment.annotations({ description: 'Not before this time (RFC 3339).' })),
+  to: maybe(Moment.annotations({ description: 'Before this time (RFC 3339).' })),
+  limit: maybe(
+    Schema.Int.pipe(Schema.between(1, LIMIT_MAX)).annotations({ description: `Default ${LIMIT_DEFAULT.toString()}.` }),
+  ),
+  cursor: maybe(
+    Schema.String.pipe(Schema.maxLength(64)).annotations({ description: 'The `next_cursor` of the page before.' }),
+  ),
+});
+export type TrailQuery = typeof TrailQuery.Type;

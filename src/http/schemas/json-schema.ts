@@ -58,6 +58,12 @@ export class SchemaShelf {
   }
 }
 
+/** A schema without a name: parameters of a path or a query. */
+export const inlineSchema = <A, I>(schema: Schema.Schema<A, I>): JsonObject => {
+  const root = Object.entries(JSONSchema.make(schema) as unknown as JsonObject).filter(([key]) => key !== '$schema');
+  return tidy(Object.fromEntries(root)) as JsonObject;
+};
+
 /** Takes away what JSONSchema.make adds and nobody needs, and makes references absolute. */
 const tidy = (node: Json): Json => {
   if (isList(node)) return node.map(tidy);

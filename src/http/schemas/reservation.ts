@@ -46,9 +46,9 @@ export const ReserveBody = (limits: ReservationLimits) =>
 export type ReserveBody = ReturnType<typeof ReserveBody>['Type'];
 
 const UsageIn = Schema.Record({ key: Schema.String, value: Schema.Int }).annotations({
-  description: 'Tokens by kind, as the provider reported them: whole numbers, at most 32 kinds.',
   jsonSchema: {
     type: 'object',
+    description: 'Tokens by kind, as the provider reported them: whole numbers, at most 32 kinds.',
     propertyNames: { pattern: '^[A-Za-z0-9._:@/-]{1,128}$' },
     maxProperties: 32,
     additionalProperties: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
