@@ -8,7 +8,7 @@ import type { LedgerState } from '../core/state.js';
 import type { Loaded } from './needs.js';
 import type { TrailRow } from './sql/events.js';
 import type { Clock, LockedHead } from './sql/heads.js';
-import { trailPostings } from './trail-postings.js';
+import { trailPostings } from '../core/trail-postings.js';
 
 /** A command with the partition that its tenant lives in. */
 export interface Placed {

@@ -1,4 +1,5 @@
 import type { DecodeBody, LedgerIdentity } from '../core/ports.js';
+import { PostgresAudit } from './audit.js';
 import { PostgresEpochs, EPOCH_STATEMENTS } from './epochs.js';
 import { PostgresKeys, KEY_STATEMENTS } from './keys.js';
 import type { PostgresOptions } from './options.js';
@@ -7,6 +8,7 @@ import { Session } from './session.js';
 import { Sessions } from './sessions.js';
 import { PostgresSnapshots } from './snapshot.js';
 import { ACCOUNT_STATEMENTS } from './sql/accounts.js';
+import { AUDIT_STATEMENTS } from './sql/audit.js';
 import { FUNDING_STATEMENTS } from './sql/fundings.js';
 import { HEAD_STATEMENTS } from './sql/heads.js';
 import { LOG_STATEMENTS } from './sql/log.js';
@@ -33,6 +35,7 @@ export interface JournalReading {
   readonly reader: PostgresReader;
   readonly trail: PostgresTrail;
   readonly snapshots: PostgresSnapshots;
+  readonly audit: PostgresAudit;
   readonly keys: PostgresKeys;
   readonly epochs: PostgresEpochs;
   close(): Promise<void>;
@@ -47,6 +50,7 @@ const STATEMENTS = [
   ...MAX_COST_STATEMENTS,
   ...TRAIL_STATEMENTS,
   ...SNAPSHOT_STATEMENTS,
+  ...AUDIT_STATEMENTS,
   ...KEY_STATEMENTS,
   ...EPOCH_STATEMENTS,
 ];
@@ -71,6 +75,7 @@ export const openReading = (options: ReadingOptions): JournalReading => {
     reader: new PostgresReader(sessions, source),
     trail: new PostgresTrail(sessions, source),
     snapshots: new PostgresSnapshots(sessions, source),
+    audit: new PostgresAudit(sessions, source.ledger),
     keys: new PostgresKeys(sessions),
     epochs: new PostgresEpochs(sessions),
     close: () => sessions.close(),

@@ -1,0 +1,38 @@
+import { int8Array, textArray } from '../binary.js';
+import { call } from '../statement.js';
+import type { Call, Statement } from '../statement.js';
+import type { Account } from '../../core/state.js';
+import { ACCOUNT_COLUMNS, accountFrom } from './accounts.js';
+import type { TrailRow } from './events.js';
+
+/** An account's row, with how many rows its trail has. */
+export interface AuditedAccount {
+  readonly account: Account;
+  readonly trailRows: number;
+}
+
+export const walkAuditedAccounts: Statement<AuditedAccount> = {
+  name: 'walk_audited_accounts',
+  text: `select ${ACCOUNT_COLUMNS}, (select count(*) from holdfast.postings p where p.account = a.account)
+    from holdfast.accounts a where a.partition = $1::int order by a.account`,
+  read: (row) => ({ account: accountFrom(row), trailRows: row.int(12) }),
+};
+
+const trailAt: Statement<TrailRow> = {
+  name: 'read_trail_rows_at',
+  text: `select p.account, p.position, p.partition, p.available, p.held, p.used, p.funded
+    from unnest($1::text[], $2::bigint[]) as k(account, position)
+    join holdfast.postings p on p.account = k.account and p.position = k.position`,
+  read: (row) => ({
+    account: row.text(0),
+    position: row.int(1),
+    partition: row.int(2),
+    after: { available: row.bigint(3), held: row.bigint(4), used: row.bigint(5), funded: row.bigint(6) },
+  }),
+};
+
+/** Given steps of accounts' trails; absent where there is none. */
+export const readTrailAt = (keys: readonly { readonly account: string; readonly position: number }[]): Call<TrailRow> =>
+  call(trailAt, textArray(keys.map((k) => k.account)), int8Array(keys.map((k) => k.position)));
+
+export const AUDIT_STATEMENTS: readonly Statement<unknown>[] = [walkAuditedAccounts, trailAt];
