@@ -26,6 +26,7 @@ const setting = <T>(reader: Reader<T>, about: string, fallback: T | undefined, s
   secret,
 });
 
+/** A text with a default. */
 export const text = (fallback: string, about: string): Setting<string> => setting(textReader(), about, fallback);
 
 /** A text without which the program refuses to start; when `secret`, its value is never printed. */
@@ -57,6 +58,7 @@ export const whole = (fallback: number, min: number, max: number, about: string)
     fallback,
   );
 
+/** Yes or no, as `true` or `false`. */
 export const flag = (fallback: boolean, about: string): Setting<boolean> =>
   setting(
     {
@@ -71,6 +73,7 @@ export const flag = (fallback: boolean, about: string): Setting<boolean> =>
     fallback,
   );
 
+/** One of a closed list of words. */
 export const oneOf = <const T extends string>(choices: readonly T[], fallback: T, about: string): Setting<T> =>
   setting(
     {

@@ -66,9 +66,13 @@ export interface MaxCost {
   readonly pending?: bigint;
 }
 
+/** The key of a reservation: its id is unique in its tenant. A tenant holds no `/`, so no two share a key. */
 export const reservationKey = (tenant: string, id: string): string => `${tenant}/${id}`;
+/** The key of a recharge or adjustment: ids of the two kinds are counted apart. */
 export const fundingKey = (tenant: string, kind: Funding['kind'], id: string): string => `${tenant}/${kind}/${id}`;
+/** The key of a payment reference, which counts once in its tenant. */
 export const referenceKey = (tenant: string, reference: string): string => `${tenant}/${reference}`;
+/** The key of a max_cost: one for each model and unit. Neither holds a blank. */
 export const maxCostKey = (model: string, unit: string): string => `${model} ${unit}`;
 
 /**
@@ -87,6 +91,7 @@ export interface LedgerState {
   readonly maxCosts: Map<string, MaxCost>;
 }
 
+/** A ledger in which nothing has happened. */
 export const initialState = (): LedgerState => ({
   accounts: new Map(),
   reservations: new Map(),

@@ -32,6 +32,10 @@ const LEVEL_RANK: Readonly<Record<Level, number>> = { fast: 0, durable: 1, repli
 /** The higher of two levels. */
 export const higherLevel = (one: Level, other: Level): Level => (LEVEL_RANK[one] >= LEVEL_RANK[other] ? one : other);
 
+/** The level that a request asks for; it may only raise the one that is configured. Raises InvalidInputError. */
+export const levelOf = (asked: Level | undefined, defaults: CommandDefaults): Level =>
+  higherLevel(defaults.level, input.checkLevel(asked ?? defaults.level));
+
 const present = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 
@@ -39,6 +43,7 @@ const present = <K extends string, V>(key: K, value: V | undefined): { readonly 
  * One function a command: checks the input, fills in what it leaves open. Each raises InvalidInputError.
  */
 
+/** The command that opens an account; its tenant is the first part of its name. Raises InvalidInputError. */
 export const openAccountOf = (given: OpenAccountInput): OpenAccount => ({
   kind: 'open_account',
   tenant: tenantOf(input.checkAccountName(given.account, 'id')),
@@ -51,6 +56,7 @@ export const openAccountOf = (given: OpenAccountInput): OpenAccount => ({
   ...input.traceOf(given.traceparent),
 });
 
+/** The command that reserves; without amounts it needs a model. Raises InvalidInputError. */
 export const reserveOf = (given: ReserveInput, defaults: CommandDefaults): Reserve => {
   const tenant = input.checkTenant(given.tenant);
   const requested = input.checkAmounts(given.amount ?? NO_AMOUNTS);
@@ -65,12 +71,13 @@ export const reserveOf = (given: ReserveInput, defaults: CommandDefaults): Reser
     requested,
     policy: input.checkPolicy(given.policy ?? defaults.holdPolicy),
     ttlSeconds: input.checkTtl(given.ttlSeconds ?? defaults.ttlSeconds, defaults.ttlMaxSeconds),
-    level: higherLevel(defaults.level, input.checkLevel(given.level ?? defaults.level)),
+    level: levelOf(given.level, defaults),
     ...present('metadata', input.checkMetadata(given.metadata)),
     ...input.traceOf(given.traceparent),
   };
 };
 
+/** The command that finalizes; it always says the real cost. Raises InvalidInputError. */
 export const finalizeOf = (given: FinalizeInput): Finalize => {
   const cost = input.checkAmounts(given.amount);
   if (cost.kind === 'none') throw new InvalidInputError('amount', 'amount or amounts must be given');
@@ -87,6 +94,7 @@ export const finalizeOf = (given: FinalizeInput): Finalize => {
   };
 };
 
+/** The command that refunds, for a reason that is one word. Raises InvalidInputError. */
 export const refundOf = (given: RefundInput): Refund => ({
   kind: 'refund',
   tenant: input.checkTenant(given.tenant),
@@ -95,6 +103,7 @@ export const refundOf = (given: RefundInput): Refund => ({
   ...input.traceOf(given.traceparent),
 });
 
+/** The command that extends, counted from now. Raises InvalidInputError. */
 export const extendOf = (given: ExtendInput, defaults: CommandDefaults): Extend => ({
   kind: 'extend',
   tenant: input.checkTenant(given.tenant),
@@ -103,6 +112,7 @@ export const extendOf = (given: ExtendInput, defaults: CommandDefaults): Extend 
   ...input.traceOf(given.traceparent),
 });
 
+/** The command that recharges, by more than 0. Raises InvalidInputError. */
 export const rechargeOf = (given: RechargeInput): Recharge => ({
   kind: 'recharge',
   tenant: input.checkTenant(given.tenant),
@@ -114,6 +124,7 @@ export const rechargeOf = (given: RechargeInput): Recharge => ({
   ...input.traceOf(given.traceparent),
 });
 
+/** The command that adjusts, upward or downward. Raises InvalidInputError. */
 export const adjustOf = (given: AdjustInput): Adjust => ({
   kind: 'adjust',
   tenant: input.checkTenant(given.tenant),
@@ -125,6 +136,7 @@ export const adjustOf = (given: AdjustInput): Adjust => ({
   ...input.traceOf(given.traceparent),
 });
 
+/** The command that sets a model's max_cost; it belongs to no tenant. Raises InvalidInputError. */
 export const setMaxCostOf = (given: SetMaxCostInput): SetMaxCost => {
   input.checkAmounts({ kind: 'by_unit', amounts: given.amounts });
   return {

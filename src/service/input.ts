@@ -7,7 +7,6 @@ import {
   TENANT_PATTERN,
   UNIT_PATTERN,
   EXPIRED,
-  inRange,
   isAccountName,
 } from '../../events/index.js';
 import type { Metadata, Usage } from '../../events/index.js';
@@ -30,25 +29,38 @@ const check = (right: boolean, field: string, message: string): void => {
   if (!right) throw new InvalidInputError(field, message);
 };
 
+/** Callers in JavaScript are not held by the types. */
+const matches = (pattern: RegExp, text: string): boolean => typeof text === 'string' && pattern.test(text);
+const isBetween = (min: bigint, amount: bigint, max: bigint): boolean =>
+  typeof amount === 'bigint' && amount >= min && amount <= max;
+
+/** An id of any kind, as IDENTIFIER_PATTERN has it. */
 export const checkId = (id: string, field = 'id'): string => {
-  check(IDENTIFIER_PATTERN.test(id), field, `${field} must be 1 to 128 of A-Z a-z 0-9 . _ : @ / -`);
+  check(matches(IDENTIFIER_PATTERN, id), field, `${field} must be 1 to 128 of A-Z a-z 0-9 . _ : @ / -`);
   return id;
 };
 
+/** A tenant: no `/`, and a letter or digit first. */
 export const checkTenant = (tenant: string): string => {
   check(
-    TENANT_PATTERN.test(tenant),
+    matches(TENANT_PATTERN, tenant),
     'tenant',
     'tenant must start with a letter or digit and have 1 to 128 of A-Z a-z 0-9 . _ : @ -',
   );
   return tenant;
 };
 
+/** An account's name: its tenant, or its tenant, `/` and more. */
 export const checkAccountName = (account: string, field = 'account'): string => {
-  check(isAccountName(account), field, `${field} must be a tenant, or a tenant followed by / and a name`);
+  check(
+    typeof account === 'string' && isAccountName(account),
+    field,
+    `${field} must be a tenant, or a tenant followed by / and a name`,
+  );
   return account;
 };
 
+/** The accounts of a reservation: 1 to 8, each once. */
 export const checkAccounts = (accounts: readonly string[]): readonly string[] => {
   check(
     accounts.length >= 1 && accounts.length <= ACCOUNTS_MAX,
@@ -59,32 +71,35 @@ export const checkAccounts = (accounts: readonly string[]): readonly string[] =>
   return accounts.map((account) => checkAccountName(account, 'accounts'));
 };
 
+/** The name of a unit. */
 export const checkUnit = (unit: string, field = 'unit'): string => {
-  check(UNIT_PATTERN.test(unit), field, `${field} must be 1 to 16 of A-Z 0-9 _, a letter first`);
+  check(matches(UNIT_PATTERN, unit), field, `${field} must be 1 to 16 of A-Z 0-9 _, a letter first`);
   return unit;
 };
 
 /** An amount that may be 0 but not less. */
 export const checkAmount = (amount: bigint, field: string): bigint => {
-  check(amount >= 0n && amount <= AMOUNT_MAX, field, `${field} must be a whole number from 0 to 9223372036854775807`);
+  check(isBetween(0n, amount, AMOUNT_MAX), field, `${field} must be a whole number from 0 to 9223372036854775807`);
   return amount;
 };
 
+/** An amount of a recharge: more than 0. */
 export const checkPositive = (amount: bigint, field = 'amount'): bigint => {
-  check(amount > 0n && amount <= AMOUNT_MAX, field, `${field} must be a whole number from 1 to 9223372036854775807`);
+  check(isBetween(1n, amount, AMOUNT_MAX), field, `${field} must be a whole number from 1 to 9223372036854775807`);
   return amount;
 };
 
 /** An amount of an adjustment: signed, not 0. */
 export const checkSigned = (amount: bigint, field = 'amount'): bigint => {
   check(
-    amount !== 0n && inRange(amount) && inRange(-amount),
+    amount !== 0n && isBetween(-AMOUNT_MAX, amount, AMOUNT_MAX),
     field,
     `${field} must be a whole number within 64 bits, not 0`,
   );
   return amount;
 };
 
+/** Amounts as a caller gives them: each 0 or more, for at most 8 units. */
 export const checkAmounts = (given: AmountsGiven): AmountsGiven => {
   if (given.kind === 'sole') checkAmount(given.amount, 'amount');
   if (given.kind === 'by_unit') {
@@ -94,6 +109,7 @@ export const checkAmounts = (given: AmountsGiven): AmountsGiven => {
   return given;
 };
 
+/** A time to live in whole seconds, from 1 to the longest that is configured. */
 export const checkTtl = (seconds: number, max: number): number => {
   check(
     Number.isInteger(seconds) && seconds >= 1 && seconds <= max,
@@ -103,16 +119,29 @@ export const checkTtl = (seconds: number, max: number): number => {
   return seconds;
 };
 
+/** A caller's own JSON, bounded in bytes. */
 export const checkMetadata = (metadata: Metadata | undefined): Metadata | undefined => {
   if (metadata === undefined) return undefined;
+  const text = asJson(metadata);
   check(
-    Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_BYTES_MAX,
+    text.startsWith('{') && Buffer.byteLength(text) <= METADATA_BYTES_MAX,
     'metadata',
     `metadata must be a JSON object of at most ${METADATA_BYTES_MAX.toString()} bytes`,
   );
-  return metadata;
+  // A copy, as the log will have it: what JSON drops is dropped here, and the caller may change its own afterwards.
+  return JSON.parse(text) as Metadata;
 };
 
+/** The value as JSON; something else than an object's when it has none (a circle, a bigint, undefined). */
+const asJson = (value: unknown): string => {
+  try {
+    return String(JSON.stringify(value));
+  } catch {
+    return '';
+  }
+};
+
+/** Tokens by kind: whole numbers, at most 32 kinds. */
 export const checkUsage = (usage: Usage | undefined): Usage | undefined => {
   if (usage === undefined) return undefined;
   const kinds = Object.entries(usage);
@@ -129,33 +158,38 @@ export const checkUsage = (usage: Usage | undefined): Usage | undefined => {
 /** A refund's reason: a short word that statistics can count. `expired` is the sweeper's own. */
 export const checkRefundReason = (reason: string): string => {
   check(
-    REASON_PATTERN.test(reason) && reason !== EXPIRED,
+    matches(REASON_PATTERN, reason) && reason !== EXPIRED,
     'reason',
     'reason must be 1 to 64 of a-z 0-9 _, a letter first, and not "expired"',
   );
   return reason;
 };
 
+/** The reason of an adjustment, in words. */
 export const checkAdjustReason = (reason: string): string => {
   check(
-    reason.trim() !== '' && reason.length <= REASON_LENGTH_MAX,
+    typeof reason === 'string' && reason.trim() !== '' && Array.from(reason).length <= REASON_LENGTH_MAX,
     'reason',
     `reason must be a text of 1 to ${REASON_LENGTH_MAX.toString()} characters`,
   );
   return reason;
 };
 
+/** Decimal places of a unit, 0 to 18. */
 export const checkScale = (scale: number): number => {
   check(Number.isInteger(scale) && scale >= 0 && scale <= 18, 'scale', 'scale must be a whole number from 0 to 18');
   return scale;
 };
 
+/** One of a closed list. */
 export const checkChoice = <T extends string>(choices: readonly T[], value: T, field: string): T => {
   check(choices.includes(value), field, `${field} must be one of ${choices.join(', ')}`);
   return value;
 };
 
+/** A level of acknowledgement; whether it is offered is another question. */
 export const checkLevel = (level: (typeof LEVELS)[number]) => checkChoice(LEVELS, level, 'level');
+/** A policy for the amount that is held. */
 export const checkPolicy = (policy: (typeof HOLD_POLICIES)[number]) =>
   checkChoice(HOLD_POLICIES, policy, 'hold_policy');
 

@@ -51,8 +51,6 @@ export interface LedgerParts {
   readonly confirmer: ReplicationConfirmer;
   readonly balances: BalanceVisibility;
   readonly defaults: CommandDefaults;
-  /** Told of every command's answer, for metrics. Must not raise. */
-  readonly observe?: (command: Command, appended: Appended) => void;
 }
 
 /** The ledger of ledger.ts over the three services: reserves hold first, everything else goes log first. */
@@ -101,7 +99,7 @@ export class LedgerService implements Ledger {
   }
 
   finalize(given: FinalizeInput): Promise<Result<ReservationDone>> {
-    const level = given.level ?? this.parts.defaults.level;
+    const level = make.levelOf(given.level, this.parts.defaults);
     assertOffered(level);
     return this.close(make.finalizeOf(given), level);
   }
@@ -143,7 +141,6 @@ export class LedgerService implements Ledger {
   /** Log first: append, then wait for Kafka if the level asks for it. */
   private async append(command: Command, level: Level): Promise<Appended> {
     const appended = await this.parts.journal.append(command);
-    this.parts.observe?.(command, appended);
     const { decision, partition, events } = appended;
     if (decision.outcome === 'done') await this.confirm(level, partition, decision.position, events[0]?.hash);
     return appended;
@@ -151,7 +148,6 @@ export class LedgerService implements Ledger {
 
   private async close(command: Command, level: Level): Promise<Result<ReservationDone>> {
     const appended = await this.parts.journal.append(command);
-    this.parts.observe?.(command, appended);
     const { decision, partition, events } = appended;
     if (decision.outcome === 'rejected') return { ok: false, rejection: decision.rejection };
     if (decision.answer.kind !== 'reservation') throw unexpected('reservation');

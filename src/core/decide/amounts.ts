@@ -36,9 +36,11 @@ export const resolveUnits = (given: AmountsGiven, units: readonly string[]): Res
   return { ok: given.amounts };
 };
 
+/** Amounts as an event and a reservation hold them, in the order of the map. */
 export const toUnitAmounts = (amounts: ReadonlyMap<string, bigint>): UnitAmount[] =>
   [...amounts].map(([unit, amount]) => ({ unit, amount }));
 
+/** The amount of a unit; undefined when there is none. */
 export const amountIn = (amounts: readonly UnitAmount[], unit: string): bigint | undefined =>
   amounts.find((a) => a.unit === unit)?.amount;
 
@@ -46,6 +48,7 @@ export const amountIn = (amounts: readonly UnitAmount[], unit: string): bigint |
 export const sameAmounts = (recorded: readonly UnitAmount[], given: ReadonlyMap<string, bigint>): boolean =>
   recorded.length === given.size && recorded.every(({ unit, amount }) => given.get(unit) === amount);
 
+/** Amounts in words, for a rejection that says what was recorded: `60 USD, 5 TOK`, or `none`. */
 export const describe = (amounts: readonly UnitAmount[]): string =>
   amounts.map(({ unit, amount }) => `${amount.toString()} ${unit}`).join(', ') || 'none';
 

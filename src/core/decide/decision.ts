@@ -31,6 +31,7 @@ export type Verdict =
   | { readonly kind: 'replay'; readonly position: number; readonly answer: Answer }
   | { readonly kind: 'reject'; readonly rejection: Rejection; readonly knownAt?: number };
 
+/** A verdict that says no. `knownAt`: see Decision. */
 export const reject = (rejection: Rejection, knownAt?: number): Verdict => ({
   kind: 'reject',
   rejection,
