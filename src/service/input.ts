@@ -135,7 +135,8 @@ export const checkMetadata = (metadata: Metadata | undefined): Metadata | undefi
 /** The value as JSON; something else than an object's when it has none (a circle, a bigint, undefined). */
 const asJson = (value: unknown): string => {
   try {
-    return String(JSON.stringify(value));
+    const text: unknown = JSON.stringify(value);
+    return typeof text === 'string' ? text : '';
   } catch {
     return '';
   }

@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WALLET, after, extended, finalized, opened, recharged, refunded, reserved } from './facts.js';
 import { given, inTurn } from './given.js';
 import { expire, extend, finalize, refund, reserve } from './orders.js';
@@ -25,6 +25,11 @@ describe('a refund', () => {
       .makes(refunded({ shares }))
       .leaves(WALLET, { available: 0n, held: 0n })
       .leaves(team, { available: 0n, held: 0n });
+  });
+
+  test('keeps the reservation’s model and metadata', () => {
+    const told = inTurn(held.slice(0, 2), reserve({ model: 'gpt', metadata: { user: 'u1' } }), refund());
+    expect(told.events[0]?.event.data).toMatchObject({ model: 'gpt', metadata: { user: 'u1' } });
   });
 
   test('again, whatever its reason, is a replay that shows the first reason', () => {
@@ -120,6 +125,11 @@ describe('an extend', () => {
       .makes(extended({ ttl: 600, toMs: after(700) }))
       .answers({ reservation: { state: 'open', expiresAtMs: after(700) } })
       .leaves(WALLET, { available: 40n, held: 60n });
+  });
+
+  test('keeps the reservation’s model', () => {
+    const told = inTurn(held.slice(0, 2), reserve({ model: 'gpt' }), extend(900));
+    expect(told.events[0]?.event.data).toMatchObject({ model: 'gpt' });
   });
 
   test('only moves forward: to an earlier or the same time it changes nothing and is no error', () => {
