@@ -1,20 +1,10 @@
+import type {} from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import type { ScopeNeeded } from './context.js';
 import { PROBLEM_TYPE } from './errors/problem.js';
 import { PROBLEMS, codesOf } from './errors/table.js';
 import type { ProblemCode } from './errors/table.js';
 import type { Json, JsonObject } from './schemas/index.js';
-
-declare module 'fastify' {
-  interface FastifySchema {
-    operationId?: string;
-    summary?: string;
-    description?: string;
-    tags?: readonly string[];
-    security?: readonly Readonly<Record<string, readonly string[]>>[];
-    hide?: boolean;
-  }
-}
 
 export interface Reference {
   readonly $ref: string;

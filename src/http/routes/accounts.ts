@@ -10,7 +10,7 @@ import { callOf, send } from '../reply.js';
 import { MomentQuery } from '../schemas/account.js';
 import { inlineSchema } from '../schemas/json-schema.js';
 import type { AdjustmentBody, OpenAccountBody, RechargeBody } from '../schemas/account.js';
-import type { ById } from '../schemas/common.js';
+import type { ById } from '../schemas/names.js';
 import { pathOf, routeOf } from './route-parts.js';
 import type { RouteParts } from './route-parts.js';
 

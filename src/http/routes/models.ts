@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.js';
 import { getModel, setMaxCost } from '../operations/model.js';
 import { callOf, send } from '../reply.js';
 import type { MaxCostBody } from '../schemas/model.js';
-import type { ById } from '../schemas/common.js';
+import type { ById } from '../schemas/names.js';
 import { pathOf, routeOf } from './route-parts.js';
 import type { RouteParts } from './route-parts.js';
 

@@ -10,7 +10,7 @@ import { extend, finalize, refund, reserve } from '../operations/reservation.js'
 import { callOf, send } from '../reply.js';
 import type { ExtendBody, FinalizeBody, RefundBody, ReserveBody } from '../schemas/reservation.js';
 import { tenantOfCommand } from '../tenant.js';
-import type { ById } from '../schemas/common.js';
+import type { ById } from '../schemas/names.js';
 import { pathOf, routeOf, writtenByHand } from './route-parts.js';
 import type { RouteParts } from './route-parts.js';
 

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { schemaOf } from '../endpoint.js';
 import type { Endpoint } from '../endpoint.js';
 import type { HttpLimits, HttpParts } from '../parts.js';
-import { AccountPath, IdPath } from '../schemas/common.js';
+import { AccountPath, IdPath } from '../schemas/names.js';
 import { inlineSchema } from '../schemas/json-schema.js';
 import type { Shelved } from '../schemas/index.js';
 

@@ -13,7 +13,7 @@ import { callOf, send } from '../reply.js';
 import { LIMIT_DEFAULT, TrailQuery } from '../schemas/event.js';
 import { inlineSchema } from '../schemas/json-schema.js';
 import { mayTouch, tenantOfAccount } from '../tenant.js';
-import type { ById } from '../schemas/common.js';
+import type { ById } from '../schemas/names.js';
 import { pathOf, routeOf, writtenByHand } from './route-parts.js';
 import type { RouteParts } from './route-parts.js';
 

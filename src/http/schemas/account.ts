@@ -1,6 +1,6 @@
 import { Schema } from '../../../events/schema.js';
 import { AmountIn, AmountOut, Moment, Position, PositiveAmountIn, SignedAmountIn, Unit } from './amount.js';
-import { AccountName, Id, MetadataBody, maybe } from './common.js';
+import { AccountName, Id, MetadataBody, maybe } from './names.js';
 
 export const OpenAccountBody = Schema.Struct({
   id: AccountName,

@@ -1,6 +1,6 @@
 import { Schema } from '../../../events/schema.js';
 import { AdjustmentBody, OpenAccountBody, RechargeBody } from './account.js';
-import { AccountName, Id, Tenant, maybe } from './common.js';
+import { AccountName, Id, Tenant, maybe } from './names.js';
 import type { JsonObject, SchemaShelf } from './json-schema.js';
 import { ExtendBody, FINALIZE_RULES, FinalizeBody, RESERVE_RULES, RefundBody, ReserveBody } from './reservation.js';
 import type { ReservationLimits } from './reservation.js';

@@ -1,7 +1,7 @@
 import { CATALOGUE, EVENT_NAMES, wireType } from '../../../events/index.js';
 import { Schema } from '../../../events/schema.js';
 import { AmountOut, Moment, Position } from './amount.js';
-import { Id, Tenant, maybe } from './common.js';
+import { Id, Tenant, maybe } from './names.js';
 
 const HexHash = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, { description: 'SHA-256, in lower-case hex.' }));
 

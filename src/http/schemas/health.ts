@@ -1,5 +1,5 @@
 import { Schema } from '../../../events/schema.js';
-import { maybe } from './common.js';
+import { maybe } from './names.js';
 
 export const HealthAnswer = Schema.Struct({ status: Schema.Literal('alive') }).annotations({ identifier: 'Health' });
 

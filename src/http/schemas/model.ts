@@ -1,6 +1,6 @@
 import { Schema } from '../../../events/schema.js';
 import { AmountsIn, AmountsOut } from './amount.js';
-import { Id, maybe } from './common.js';
+import { Id, maybe } from './names.js';
 
 export const MaxCostBody = Schema.Struct({ amounts: AmountsIn }).annotations({ identifier: 'SetMaxCost' });
 export type MaxCostBody = typeof MaxCostBody.Type;

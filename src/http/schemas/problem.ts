@@ -1,6 +1,6 @@
 import { Schema } from '../../../events/schema.js';
 import { AmountOut } from './amount.js';
-import { maybe } from './common.js';
+import { maybe } from './names.js';
 
 /** RFC 9457, with a stable `code` and what the code speaks of. docs/ERRORS.md has every code. */
 export const ProblemAnswer = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Schema } from '../../../events/schema.js';
 import { AmountIn, AmountsIn, AmountsOut, Moment, Position } from './amount.js';
-import { AccountName, AccountNames, Id, MetadataBody, maybe } from './common.js';
+import { AccountName, AccountNames, Id, MetadataBody, maybe } from './names.js';
 import { EventAnswer } from './event.js';
 
 /** What limits a body has that are configured. Time in seconds. */
