@@ -13,21 +13,7 @@ import {
   type ServiceName,
   type ServiceStatus,
 } from '../stack/index.js';
-
-/** Where a command writes, so that a test can read it. */
-export interface StackOutput {
-  /** What a shell or a program reads. */
-  out(text: string): void;
-  /** What a person reads. */
-  readonly messages: { write(text: string): unknown; readonly isTTY?: boolean };
-}
-
-const processOutput: StackOutput = {
-  out: (text) => {
-    process.stdout.write(text);
-  },
-  messages: process.stderr,
-};
+import { processOutput, type CommandOutput } from './command-output.js';
 
 interface CommonOptions {
   readonly dataDir?: string;
@@ -55,7 +41,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 }
 
 /** Runs a command's body; a failure meant for the reader becomes one line and an exit code. */
-async function reporting(output: StackOutput, body: () => Promise<number>): Promise<void> {
+async function reporting(output: CommandOutput, body: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await body();
   } catch (error) {
@@ -80,7 +66,7 @@ function describeStarted(service: RunningService): string {
   return lines.join('\n');
 }
 
-async function up(names: readonly ServiceName[], options: CommonOptions, output: StackOutput): Promise<number> {
+async function up(names: readonly ServiceName[], options: CommonOptions, output: CommandOutput): Promise<number> {
   const progress = streamProgress(output.messages);
   const started = await interruptible((signal) =>
     startServices(names, { ...folderOf(options), progress, signal, detached: true }),
@@ -97,7 +83,7 @@ async function up(names: readonly ServiceName[], options: CommonOptions, output:
   return 0;
 }
 
-async function down(options: CommonOptions & { deleteData?: boolean }, output: StackOutput): Promise<number> {
+async function down(options: CommonOptions & { deleteData?: boolean }, output: CommandOutput): Promise<number> {
   const progress = streamProgress(output.messages);
   const deleteData = options.deleteData ?? false;
   const stopped = await stopStack({ ...folderOf(options), progress, deleteData });
@@ -117,7 +103,7 @@ function describeStatus(status: ServiceStatus): string {
   return `${lines.join('\n')}\n`;
 }
 
-async function status(options: CommonOptions, output: StackOutput): Promise<number> {
+async function status(options: CommonOptions, output: CommandOutput): Promise<number> {
   const services = await stackStatus(folderOf(options));
   if (options.json === true) output.out(`${JSON.stringify({ services }, undefined, 2)}\n`);
   else for (const service of services) output.out(describeStatus(service));
@@ -133,7 +119,7 @@ function subcommand(name: string, about: string, example: string): Command {
 }
 
 /** The command `stack` with `up`, `down` and `status`. Exit codes: 0 fine, 1 something is down, 3 it can't be had. */
-export function stackCommand(output: StackOutput = processOutput): Command {
+export function stackCommand(output: CommandOutput = processOutput): Command {
   const upCommand = subcommand(
     'up',
     'start what is not running, and print the addresses',

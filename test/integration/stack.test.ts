@@ -1,5 +1,6 @@
 /** `holdfast stack`: what it starts, what it leaves, what it says. Redis stands for the three where one is enough. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -149,9 +150,14 @@ describe('a stack that belongs to a program', () => {
 
   test('leaves nothing behind when it is interrupted while it starts', async () => {
     const controller = new AbortController();
+    const redisLog = join(dataDir, 'logs', 'redis.log');
+    const abortOnceRedisRuns = async (): Promise<void> => {
+      while (!existsSync(redisLog)) await sleep(5);
+      controller.abort();
+    };
     const progress: Progress = {
       say: (line) => {
-        if (line.startsWith('Starting Redis')) setTimeout(() => controller.abort(), 20);
+        if (line.startsWith('Starting Redis')) void abortOnceRedisRuns();
       },
       task: () => ({ advance: () => undefined, end: () => undefined }),
     };

@@ -87,7 +87,7 @@ describe('a folder', () => {
     const order: string[] = [];
     const work = (name: string) => async () => {
       order.push(`${name} in`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setImmediate(resolve));
       order.push(`${name} out`);
     };
     await Promise.all(['a', 'b', 'c'].map((name) => withLock(folder, lock, work(name))));
