@@ -8,14 +8,15 @@ import { readFile } from 'node:fs/promises';
 import { connect as connectPlain } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import type { Admin, Cluster, ISocketFactory, KafkaConfig, LogEntry, PartitionAssigner, SASLOptions } from 'kafkajs';
 import type { Logger } from 'pino';
 import { KafkaError } from './errors.js';
 import type { KafkaErrorCode } from './errors.js';
 
 export type { Admin, Cluster } from 'kafkajs';
-export { ConfigResourceTypes } from 'kafkajs';
+/** Node finds only some of this CommonJS package's names by itself, and this is not one of them. */
+export const { ConfigResourceTypes } = kafkajs;
 
 /** How to reach the brokers. */
 export interface KafkaSettings {
