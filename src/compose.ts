@@ -50,6 +50,6 @@ export const createLedger = async (
 ): Promise<LedgerInProcess> => {
   const checked = configFrom(config);
   const logger = options.logger ?? createLogger({ level: checked.log.level });
-  const { ledger, close } = await openHoldfast(checked, { logger, roles: checked.service.roles });
-  return { ...ledger, close };
+  const holdfast = await openHoldfast(checked, { logger, roles: checked.service.roles });
+  return { ...holdfast.ledger, close: () => holdfast.close() };
 };

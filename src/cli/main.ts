@@ -3,11 +3,15 @@ import { Command } from 'commander';
 import { createRequire } from 'node:module';
 import { accountCommand } from './account.js';
 import { auditCommand } from './audit.js';
+import { demoCommand } from './demo.js';
+import { demoPorts } from './demo-target.js';
 import { EXIT } from './exit.js';
 import { keysCommand } from './keys.js';
 import { migrateCommand } from './migrate.js';
 import { modelsCommand } from './models.js';
 import { rebuildCommand } from './rebuild.js';
+import { replayTraceCommand } from './replay-trace.js';
+import { verifyCommand } from './verify.js';
 import { rechargeCommand } from './recharge.js';
 import { serveCommand } from './serve.js';
 import { stackCommand } from './stack.js';
@@ -34,6 +38,9 @@ const commands = [
   modelsCommand(),
   auditCommand(),
   rebuildCommand(),
+  verifyCommand(),
+  demoCommand(demoPorts),
+  replayTraceCommand(),
 ];
 for (const command of commands) program.addCommand(command);
 

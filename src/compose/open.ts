@@ -19,6 +19,8 @@ import type { Bodies } from './bodies.js';
 import { openKafka } from './kafka.js';
 import type { KafkaSide } from './kafka.js';
 import { spreadMaxCosts } from './max-costs.js';
+import { verifyWith } from './verify.js';
+import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import { commandDefaults, postgresOptions, redisSettings } from './options.js';
 
 export interface OpenOptions {
@@ -42,6 +44,8 @@ export interface Holdfast {
   /** Every event of every partition, a partition after the other. */
   readonly history: () => AsyncIterable<StoredEvent>;
   readonly rebuild: (partition: number, options?: { readonly replay?: boolean }) => Promise<RebuildReport>;
+  /** Compares Postgres, Kafka and Redis beside live traffic. Raises UnavailableError or KafkaError. */
+  readonly verify: (onProgress: VerifyParts['onProgress']) => Promise<VerifyReport>;
   /** Answers what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -60,7 +64,17 @@ export const openHoldfast = async (config: Config, { logger, roles }: OpenOption
   const elections = new PostgresElections(postgres);
   const redis = await openRedisSide(config, identity, reading, logger);
   const projection = openProjection(identity, reading, redis, logger, () => bodies.lookAtRedis());
-  const kafka = await openKafka({ config, identity, reading, elections, decode, logger, projection, roles });
+  const kafka = await openKafka({
+    config,
+    identity,
+    reading,
+    elections,
+    decode,
+    logger,
+    metrics: metrics.ledger,
+    projection,
+    roles,
+  });
   const journal = openJournal({ config, identity, logger, metrics }, (partition, events) => {
     projection.offer(partition, events);
     kafka.committed(partition, events);
@@ -79,8 +93,11 @@ export const openHoldfast = async (config: Config, { logger, roles }: OpenOption
       projection,
       compare: { balances: redis.reader, snapshots: reading.snapshots },
       rebuild: async (partition, why) => {
-        logger.info({ body: 'rebuild', partition, why }, 'rebuilding a partition of Redis');
-        await rebuild(partition);
+        const { accounts, openReservations } = await rebuild(partition);
+        logger.info(
+          { body: 'rebuild', partition, why, accounts, open: openReservations },
+          'a partition of Redis was rebuilt',
+        );
       },
       metrics: metrics.ledger,
       logger,
@@ -109,6 +126,7 @@ export const openHoldfast = async (config: Config, { logger, roles }: OpenOption
     readEvents: (partition, after, limit) => reading.reader.read(partition, after, limit),
     history: () => history(reading, identity.partitions),
     rebuild,
+    verify: (onProgress) => verifyWith({ config, identity, reading, redis, decode, logger }, onProgress),
     close: async () => {
       await bodies.stop();
       await journal.close();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/load.js';
 import type { Config } from '../config/settings.js';
 import type { PostgresOptions } from '../journal/index.js';
-import type { KafkaSettings } from '../kafka/client.js';
+import type { KafkaSettings } from '../kafka/index.js';
 import type { RedisSettings } from '../redis/index.js';
 import type { CommandDefaults } from '../service/commands.js';
 
