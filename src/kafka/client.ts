@@ -5,7 +5,7 @@
  * with truncated offsets, #1798, and an idempotent one gets out of sequence, #598). What is left is its connections and its protocol.
  */
 import { readFile } from 'node:fs/promises';
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
@@ -147,12 +147,14 @@ export class KafkaClient {
   }
 
   readonly #openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-    // Undefined without TLS, whatever the type says.
-    const options = ssl as typeof ssl | undefined;
+    // Null or undefined without TLS, whatever the type says.
+    const options = ssl as typeof ssl | null | undefined;
+    // A server's name must not be an address (RFC 6066).
+    const name = isIP(host) === 0 ? { servername: host } : {};
     const socket =
-      options === undefined
+      options === undefined || options === null
         ? connectPlain({ host, port }, onConnect)
-        : connectTls({ host, port, servername: host, ...options }, onConnect);
+        : connectTls({ host, port, ...name, ...options }, onConnect);
     socket.setNoDelay(true).setKeepAlive(true, 60_000);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
