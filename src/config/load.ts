@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { YAMLParseError, parse } from 'yaml';
 import {
   OTHER_ENVIRONMENT_KEYS,
   OTHER_ENVIRONMENT_PREFIXES,
+  SETTINGS,
   allSettings,
   environmentKey,
   fileKey,
@@ -69,23 +70,30 @@ const fromEnvironment = (environment: NodeJS.ProcessEnv, problems: string[]): Va
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const whyUnread = (error: unknown): string => {
+  const [at] = error instanceof YAMLParseError ? (error.linePos ?? []) : [];
+  if (at !== undefined) return `is not YAML or JSON: see line ${at.line.toString()}`;
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return `can't be read${code}`;
+};
+
 const fromFile = (path: string | undefined, problems: string[]): Values => {
   const values = new Map<string, { raw: unknown; from: string }>();
   if (path === undefined) return values;
   let content: unknown;
   try {
-    content = parse(readFileSync(path, 'utf8'));
+    // Warnings would print the line at fault, and so would an error's message: a secret may stand there.
+    content = parse(readFileSync(path, 'utf8'), { logLevel: 'error' });
   } catch (error) {
-    problems.push(
-      `HOLDFAST_CONFIG: ${path} can't be read (${error instanceof Error ? error.message : 'unknown error'})`,
-    );
+    problems.push(`HOLDFAST_CONFIG: ${path} ${whyUnread(error)}`);
     return values;
   }
   const names = new Map(allSettings().map(({ section, key }) => [fileKey(section, key), `${section}.${key}`]));
   if (!isRecord(content)) problems.push(`HOLDFAST_CONFIG: ${path} holds no settings`);
   else
     for (const [section, keys] of Object.entries(content)) {
-      if (!isRecord(keys)) problems.push(`${section} (in ${path}) is not a section`);
+      if (!isRecord(keys) || !Object.hasOwn(SETTINGS, section))
+        problems.push(`${section} (in ${path}) is not a section`);
       else
         for (const [key, raw] of Object.entries(keys)) {
           const name = names.get(`${section}.${key}`);
@@ -118,7 +126,7 @@ const build = (values: Values, problems: string[]): Config => {
 };
 
 /** What no single setting shows. */
-const crossCheck = ({ reservations, kafka }: Config): string[] => {
+const crossCheck = ({ reservations, kafka, redis }: Config): string[] => {
   const problems: string[] = [];
   if (reservations.ttlSeconds > reservations.ttlMaxSeconds)
     problems.push('reservations.ttl_seconds is longer than reservations.ttl_max_seconds');
@@ -126,5 +134,12 @@ const crossCheck = ({ reservations, kafka }: Config): string[] => {
     problems.push('kafka.sasl_mechanism needs kafka.sasl_username and kafka.sasl_password');
   if ((kafka.certFile === undefined) !== (kafka.keyFile === undefined))
     problems.push('kafka.cert_file and kafka.key_file go together');
+  if ((redis.certFile === undefined) !== (redis.keyFile === undefined))
+    problems.push('redis.cert_file and redis.key_file go together');
+  // Certificates that nobody looks at would let a connection in the clear pass for a safe one.
+  if (!kafka.tls && (kafka.caFile !== undefined || kafka.certFile !== undefined))
+    problems.push('kafka.ca_file and kafka.cert_file need kafka.tls');
+  if (!redis.url.startsWith('rediss:') && (redis.caFile !== undefined || redis.certFile !== undefined))
+    problems.push('redis.ca_file and redis.cert_file need redis.url to begin with rediss://');
   return problems;
 };

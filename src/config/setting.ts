@@ -29,9 +29,48 @@ const setting = <T>(reader: Reader<T>, about: string, fallback: T | undefined, s
 /** A text with a default. */
 export const text = (fallback: string, about: string): Setting<string> => setting(textReader(), about, fallback);
 
-/** A text without which the program refuses to start; when `secret`, its value is never printed. */
-export const requiredText = (about: string, secret = false): Setting<string> =>
-  setting(textReader(), about, undefined, secret);
+/** A text of a certain form with a default; `accepts` says the form in words, after "must be". */
+export const textLike = (pattern: RegExp, accepts: string, fallback: string, about: string): Setting<string> =>
+  setting(
+    {
+      accepts,
+      read: (raw) => (typeof raw === 'string' && pattern.test(raw) ? { value: raw } : { wrong: `must be ${accepts}` }),
+    },
+    about,
+    fallback,
+  );
+
+/** Addresses hold credentials, so what is wrong with one never repeats it. */
+const addressReader = (schemes: readonly string[], most: number): Reader<string> => {
+  const forms = schemes.map((scheme) => `${scheme}//…`).join(' or ');
+  const accepts = most > 1 ? `one or more of ${forms}, separated by commas` : forms;
+  const isOne = (text: string): boolean => URL.canParse(text) && schemes.includes(new URL(text).protocol);
+  return {
+    accepts,
+    read: (raw) => {
+      const parts = typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [];
+      const right = typeof raw === 'string' && (most > 1 ? parts.every(isOne) : isOne(raw));
+      return right ? { value: raw } : { wrong: `must be ${accepts}` };
+    },
+  };
+};
+
+/** An address without which the program refuses to start; its value is never printed. */
+export const requiredAddress = (schemes: readonly string[], about: string): Setting<string> =>
+  setting(addressReader(schemes, 1), about, undefined, true);
+
+/** One or several addresses, separated by commas, without which the program refuses to start; never printed. */
+export const requiredAddresses = (schemes: readonly string[], about: string): Setting<string> =>
+  setting(addressReader(schemes, Number.POSITIVE_INFINITY), about, undefined, true);
+
+/** An address that may be absent; its value is never printed. */
+export const optionalAddress = (schemes: readonly string[], about: string): Setting<string | undefined> => ({
+  ...addressReader(schemes, 1),
+  about,
+  fallback: undefined,
+  required: false,
+  secret: true,
+});
 
 /** A text that may be absent. */
 export const optionalText = (about: string, secret = false): Setting<string | undefined> => ({
@@ -105,17 +144,24 @@ export const someOf = <const T extends string>(choices: readonly T[], about: str
     choices,
   );
 
-/** Names separated by commas. */
-export const requiredList = (about: string): Setting<readonly string[]> =>
+const HOST_AND_PORT = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/;
+
+const isHostAndPort = (part: unknown): part is string => {
+  const port = typeof part === 'string' ? Number(HOST_AND_PORT.exec(part)?.[1]) : 0;
+  return port >= 1 && port <= 65_535;
+};
+
+/** `host:port`, one or several, separated by commas in the environment; an IPv6 host stands in brackets. */
+export const requiredHosts = (about: string): Setting<readonly string[]> =>
   setting<readonly string[]>(
     {
-      accepts: 'one or more, separated by commas',
+      accepts: 'one or more of host:port, separated by commas',
       read: (raw) => {
         const parts: unknown[] =
           typeof raw === 'string' ? raw.split(',').map((p) => p.trim()) : Array.isArray(raw) ? raw : [];
-        const value = parts.filter((part): part is string => typeof part === 'string' && part !== '');
+        const value = parts.filter(isHostAndPort);
         return value.length === 0 || value.length !== parts.length
-          ? { wrong: 'must be one or more names, separated by commas' }
+          ? { wrong: 'must be one or more of host:port, separated by commas' }
           : { value };
       },
     },

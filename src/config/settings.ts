@@ -1,11 +1,24 @@
 import { HOLD_POLICIES } from '../../events/index.js';
-import { flag, oneOf, optionalText, requiredList, requiredText, someOf, text, whole } from './setting.js';
+import {
+  flag,
+  oneOf,
+  optionalAddress,
+  optionalText,
+  requiredAddress,
+  requiredAddresses,
+  requiredHosts,
+  someOf,
+  text,
+  textLike,
+  whole,
+} from './setting.js';
 import type { Setting } from './setting.js';
 
 /** What a `holdfast serve` process may do; all of it unless told otherwise. */
 export const ROLES = ['api', 'relay', 'projector', 'sweeper', 'healer'] as const;
 export type Role = (typeof ROLES)[number];
 
+const POSTGRES = ['postgres:', 'postgresql:'] as const;
 const SASL_MECHANISMS = ['none', 'plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
@@ -19,8 +32,8 @@ export const SETTINGS = {
     partitions: whole(64, 1, 1024, 'ledger partitions; fixed when the ledger is created and checked at every start'),
   },
   postgres: {
-    url: requiredText('address of Postgres (postgres://…); sslmode and credentials stand in it', true),
-    adminUrl: optionalText('address for `holdfast migrate`, if the migrations run under another login', true),
+    url: requiredAddress(POSTGRES, 'address of Postgres; sslmode and credentials stand in it'),
+    adminUrl: optionalAddress(POSTGRES, 'address for `holdfast migrate`, if the migrations run under another login'),
     caFile: optionalText('PEM file of the authority that signed the server’s certificate'),
     lanes: whole(2, 1, 16, 'group commits under way at once; a partition belongs to one lane'),
     groupMax: whole(512, 1, 5000, 'most commands in one group commit'),
@@ -30,8 +43,13 @@ export const SETTINGS = {
     outcomeTimeoutMs: whole(15_000, 100, 600_000, 'how long the outcome of a broken commit is looked for, ms'),
   },
   redis: {
-    url: requiredText('address of Redis (redis:// or rediss://), or several of a Cluster, separated by commas', true),
-    keyPrefix: text('hf', 'what every key begins with: one Redis can hold several ledgers'),
+    url: requiredAddresses(['redis:', 'rediss:'], 'address of Redis, or several of a Cluster'),
+    keyPrefix: textLike(
+      /^[A-Za-z0-9._:-]{1,64}$/,
+      '1 to 64 of A-Z a-z 0-9 . _ : -',
+      'hf',
+      'what every key begins with: one Redis can hold several ledgers',
+    ),
     caFile: optionalText('PEM file of the authority that signed the server’s certificate'),
     certFile: optionalText('PEM file of the client’s certificate'),
     keyFile: optionalText('PEM file of the client’s private key'),
@@ -40,8 +58,13 @@ export const SETTINGS = {
     closedIdsSeconds: whole(3600, 0, 86_400, 'how long Redis remembers the ids of closed reservations, s'),
   },
   kafka: {
-    brokers: requiredList('host:port of the brokers, separated by commas'),
-    topic: text('holdfast.events', 'the topic of the log'),
+    brokers: requiredHosts('the brokers'),
+    topic: textLike(
+      /^[A-Za-z0-9._-]{1,249}$/,
+      '1 to 249 of A-Z a-z 0-9 . _ -',
+      'holdfast.events',
+      'the topic of the log',
+    ),
     clientId: text('holdfast', 'name under which this program is known to the brokers'),
     replicationFactor: whole(-1, -1, 10, 'copies of the topic when it is created; -1 is the brokers’ default'),
     tls: flag(false, 'speak TLS with the brokers'),
