@@ -11,6 +11,10 @@ import { openRedis } from '../../src/redis/index.js';
 import type { OpenRedis, RedisNotice, RedisSide } from '../../src/redis/index.js';
 import { partitionKeys } from '../../src/redis/keys.js';
 import type { PartitionKeys } from '../../src/redis/keys.js';
+import { SCRIPTS } from '../../src/redis/script-contracts.js';
+import type { ScriptArgs, ScriptName } from '../../src/redis/script-contracts.js';
+import { loadScripts } from '../../src/redis/script-files.js';
+import { sharesOf } from '../../src/redis/slots.js';
 import { ReferenceLog } from '../model/reference-log.js';
 import { EpochsInMemory } from './epochs-in-memory.js';
 
@@ -50,8 +54,8 @@ export const openHarness = async ({ orphanAgeMs, ...settings }: HarnessOptions =
     onNotice: (notice) => notices.push(notice),
     ...(orphanAgeMs === undefined ? {} : { orphanAgeMs }),
   });
-  const raw = new Redis(inject('redisUrl'));
   const keys = partitionKeys(keyPrefix, PARTITION);
+  const raw = await ownerOf(inject('redisUrl'), keys);
   return {
     side,
     log,
@@ -74,6 +78,30 @@ export const openHarness = async ({ orphanAgeMs, ...settings }: HarnessOptions =
       raw.disconnect();
     },
   };
+};
+
+/** A plain client of the server that holds the partition: in a Cluster, the master of its slot. */
+const ownerOf = async (url: string, keys: PartitionKeys): Promise<Redis> => {
+  const first = new Redis(url);
+  if (!(await first.info('cluster')).includes('cluster_enabled:1')) return first;
+  const asked = { host: first.options.host ?? '127.0.0.1', port: first.options.port ?? 6379 };
+  const [share] = sharesOf(await first.cluster('SLOTS'), asked, [keys]);
+  first.disconnect();
+  if (share === undefined) throw new Error('No server of this Cluster holds the partition.');
+  return new Redis(url, share.address);
+};
+
+/** Runs a script by hand: what the adapter would never send. */
+export const callScript = async <N extends ScriptName>(
+  h: Harness,
+  name: N,
+  args: ScriptArgs<N>,
+  more: readonly string[] = [],
+): Promise<unknown[]> => {
+  const { keys, args: names } = SCRIPTS[name];
+  const values = names.map((arg) => (args as Readonly<Record<string, string>>)[arg] ?? '');
+  const source = loadScripts().get(name)?.source ?? '';
+  return (await h.raw.eval(source, keys.length, ...keys.map((key) => h.keys[key]), ...values, ...more)) as unknown[];
 };
 
 const decideAll = (

@@ -1,6 +1,8 @@
 /** Whether a partition in Redis says what the core's fold says. */
 import { expect } from 'vitest';
+import { sumOf } from '../../events/index.js';
 import type { Buckets } from '../../events/index.js';
+import { amountIn } from '../../src/core/decide/amounts.js';
 import type { BalanceSample } from '../../src/core/ports.js';
 import type { LedgerState, Reservation } from '../../src/core/state.js';
 import { readRecord } from '../../src/redis/record.js';
@@ -30,6 +32,25 @@ const withoutMetadata = (reservation: Reservation): Reservation => {
   return metadata === undefined ? reservation : rest;
 };
 
+/** The postings table of the design, told from the reservations and payments instead of the postings. */
+export const expectFoldToBeRight = (state: LedgerState): void => {
+  for (const [name, account] of state.accounts) {
+    expect(sumOf(account), name).toBe(0n);
+    let [held, used, paid] = [0n, 0n, 0n];
+    for (const r of state.reservations.values()) {
+      if (!r.accounts.some((place) => place.account === name)) continue;
+      if (r.state === 'open') held += amountIn(r.held, account.unit) ?? 0n;
+      if (r.state === 'finalized') used += amountIn(r.cost ?? [], account.unit) ?? 0n;
+    }
+    for (const f of state.fundings.values()) if (f.account === name) paid += f.amount;
+    expect({ held: account.held, used: account.used, funded: account.funded }, name).toEqual({
+      held,
+      used,
+      funded: -paid,
+    });
+  }
+};
+
 /** Compares all buckets, all records and all copies of max_cost with the fold at Redis's checkpoint. False: it has none. */
 export const expectRedisToAgree = async (h: Harness): Promise<boolean> => {
   const sample = await h.side.reader.sample(PARTITION, [...h.log.state.accounts.keys()]);
@@ -37,6 +58,7 @@ export const expectRedisToAgree = async (h: Harness): Promise<boolean> => {
   const { position, hash } = sample.checkpoint;
   if (position > 0) expect(hash).toBe(h.log.events[position - 1]?.hash);
   const state = h.log.stateAt(position);
+  expectFoldToBeRight(state);
   expect(sample.accounts).toEqual(expectedBuckets(state, sample.speculations));
   const records = Object.entries(await h.raw.hgetall(h.keys.holds)).map(([name, text]) => {
     const [tenant = '', id = ''] = name.split('/');
