@@ -15,6 +15,7 @@ import { DEFAULT_LIMITS } from './parts.js';
 import type { HttpLimits, HttpParts } from './parts.js';
 import { useRoutes } from './routes/index.js';
 import { shelve } from './schemas/index.js';
+import { useCompiledAnswers } from './serialization.js';
 import { useGracefulStop } from './stop.js';
 import { useStrictValidation } from './validation.js';
 
@@ -36,6 +37,7 @@ export const createHttpServer = (parts: HttpParts): FastifyInstance => {
   app.decorateRequest('problemCode', undefined);
   useStrictJson(app);
   useStrictValidation(app, schemas.shelf);
+  useCompiledAnswers(app, schemas.shelf);
   useErrorHandler(app, logger);
   useAccessLog(app, logger, metrics.http);
   app.addHook('onRequest', (request, reply, done) => {

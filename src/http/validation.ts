@@ -22,8 +22,16 @@ export const useStrictValidation = (app: FastifyInstance, shelf: SchemaShelf): v
   formats(ajv, ['date-time']);
   ajv.addFormat('amount', { type: 'string', validate: (text: string) => parseAmount(text) !== undefined });
   for (const schema of shelf.all) ajv.addSchema(schema);
+  const compiled = new Map<string, ValidateFunction>();
+  // Paths and headers are alike in many routes: each is compiled once.
+  const compile = (schema: object): ValidateFunction => {
+    const key = JSON.stringify(schema);
+    const check = compiled.get(key) ?? ajv.compile(schema);
+    compiled.set(key, check);
+    return check;
+  };
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    const check = ajv.compile(schema as object);
+    const check = compile(schema);
     const integers = httpPart === 'querystring' ? integersOf(schema) : [];
     return (data: unknown) => {
       const value = integers.length === 0 ? data : withIntegers(data, integers);

@@ -50,7 +50,7 @@ export const AdjustmentBody = Schema.Struct({
   id: maybe(Id),
   amount: SignedAmountIn,
   reason: Schema.String.pipe(
-    Schema.pattern(/\S/, { description: 'Why, in 1 to 500 characters.', jsonSchema: { minLength: 1, maxLength: 500 } }),
+    Schema.pattern(/\S/, { description: 'Why, in 1 to 500 characters.', jsonSchema: { pattern: '\\S', minLength: 1, maxLength: 500 } }),
   ),
   metadata: maybe(MetadataBody),
 }).annotations({ identifier: 'Adjustment' });

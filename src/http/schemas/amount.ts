@@ -10,7 +10,7 @@ const UNITS_MAX = 8;
  * validator knows (validation.ts).
  */
 const digits = (pattern: RegExp) =>
-  Schema.String.pipe(Schema.pattern(pattern, { jsonSchema: { format: 'amount' } }));
+  Schema.String.pipe(Schema.pattern(pattern, { jsonSchema: { pattern: pattern.source, format: 'amount' } }));
 
 const amountLike = (identifier: string, pattern: RegExp, least: number, description: string) =>
   Schema.Union(digits(pattern), Schema.Int.pipe(Schema.between(least, SAFE))).annotations({ identifier, description });

@@ -43,11 +43,20 @@ export class SchemaShelf {
     return { $ref: `${name}#` };
   }
 
-  /** A copy of a named one, to build others from. */
+  /** One by its name. Raises an Error when there is none. */
   get(name: string): JsonObject {
     const schema = this.named.get(name);
     if (schema === undefined) throw new Error(`No schema ${name} is on the shelf.`);
     return schema;
+  }
+
+  /** The named schemas that one needs, itself among them, by their names. */
+  closure(name: string, found: Record<string, JsonObject> = {}): Readonly<Record<string, JsonObject>> {
+    if (name in found) return found;
+    found[name] = this.get(name);
+    for (const [, other = ''] of JSON.stringify(found[name]).matchAll(/"\$ref":"([A-Za-z]+)#"/g))
+      this.closure(other, found);
+    return found;
   }
 
   private keep(name: string, schema: JsonObject): void {

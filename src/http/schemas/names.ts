@@ -11,7 +11,7 @@ const ACCOUNT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:@-]*(?:\/[A-Za-z0-9._:@/-]*[A-
 
 export const AccountName = Schema.String.pipe(
   Schema.pattern(ACCOUNT_PATTERN, {
-    jsonSchema: { maxLength: 128 },
+    jsonSchema: { pattern: ACCOUNT_PATTERN.source, maxLength: 128 },
     description: 'An account: a tenant, or a tenant followed by / and more; at most 128 of A-Z a-z 0-9 . _ : @ / -',
   }),
 );
