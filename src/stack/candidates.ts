@@ -121,7 +121,8 @@ export async function startFromFirst(name: ServiceName, context: StartContext): 
       return await candidate.start();
     } catch (error) {
       throwIfInterrupted(context.signal);
-      reasons.push(reasonOf(error));
+      const reason = reasonOf(error);
+      if (!reasons.includes(reason)) reasons.push(reason);
       mend ??= error instanceof Unusable ? error.mend : undefined;
     }
   }
