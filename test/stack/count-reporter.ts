@@ -27,8 +27,10 @@ export default class CountReporter implements Reporter {
   #line: string | undefined;
 
   constructor() {
-    process.once('exit', () => {
-      if (this.#line !== undefined) writeSync(1, `${this.#line}\n`);
+    process.once('exit', (code) => {
+      // A run that never came to its tests (a service could not be had) has failed too.
+      const line = this.#line ?? (code === 0 ? undefined : '0 passed, 1 failed');
+      if (line !== undefined) writeSync(1, `${line}\n`);
     });
   }
 
