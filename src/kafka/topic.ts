@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigResourceTypes, KafkaClient, toKafkaError } from './client.js';
 import type { Admin, KafkaLog, KafkaSettings } from './client.js';
 import { KafkaError, TopicRefusedError } from './errors.js';
+import { KafkaLink } from './link.js';
 
 export interface TopicWish {
   /** The ledger's. */
@@ -11,6 +13,8 @@ export interface TopicWish {
 
 /** The largest batch that the relay sends, with what Kafka adds to it. */
 const LARGEST_BATCH_BYTES = 786_432;
+/** How long a topic that was just created has to be led and served everywhere, ms. */
+const SETTLE_MS = 10_000;
 /** With three copies, an acknowledgement by two survives the loss of any one. */
 const COPIES_FOR_TWO = 3;
 
@@ -35,7 +39,8 @@ const create = async (admin: Admin, topic: string, wish: TopicWish): Promise<boo
   const acknowledgements =
     wish.replicationFactor >= COPIES_FOR_TWO ? [{ name: 'min.insync.replicas', value: '2' }] : [];
   return admin.createTopics({
-    waitForLeaders: true,
+    // kafkajs' own waiting gives up on a broker that has not heard of the topic yet: see settled().
+    waitForLeaders: false,
     topics: [
       {
         topic,
@@ -50,6 +55,24 @@ const create = async (admin: Admin, topic: string, wish: TopicWish): Promise<boo
       },
     ],
   });
+};
+
+/** Waits until a topic that was just created is there for everybody: every partition's leader answers. */
+const settled = async (settings: KafkaSettings, partitions: number, log: KafkaLog): Promise<void> => {
+  const link = new KafkaLink(settings, log);
+  const numbers = Array.from({ length: partitions }, (_, partition) => partition);
+  try {
+    for (const deadline = performance.now() + SETTLE_MS; ; await sleep(50)) {
+      try {
+        await link.offsets(numbers, 'latest');
+        return;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
+  } finally {
+    await link.close();
+  }
 };
 
 const check = async (admin: Admin, topic: string, wish: TopicWish, log: KafkaLog): Promise<void> => {
@@ -83,8 +106,11 @@ export const ensureTopic = async (settings: KafkaSettings, wish: TopicWish, log:
   const client = await KafkaClient.make(settings, log);
   try {
     const admin = await client.admin();
-    if (!(await admin.listTopics()).includes(topic) && (await create(admin, topic, wish)))
-      log.info({ part: 'kafka', topic, partitions: wish.partitions }, 'created the topic');
+    if (!(await admin.listTopics()).includes(topic)) {
+      // False when another process was faster.
+      if (await create(admin, topic, wish)) log.info({ part: 'kafka', ...wish, topic }, 'created the topic');
+      await settled(settings, wish.partitions, log);
+    }
     await check(admin, topic, wish, log);
   } catch (error) {
     throw error instanceof TopicRefusedError ? error : toKafkaError(error);
