@@ -22,8 +22,8 @@ export interface DemoTarget {
   /** Waits until Kafka has everything, then compares all copies. */
   verify(): Promise<DriftCount>;
   /**
-   * FLUSHALL on the Redis of this very stack. Refuses, saying why, when that Redis was named by the environment: others
-   * may keep things there.
+   * FLUSHALL on the Redis of this very stack; on one that others may use, only what is the demo's goes, or nothing:
+   * then it says why.
    */
   emptyRedis(): Promise<{ readonly keys: number } | { readonly refused: string }>;
   /** For how many partitions Redis answers now, as Redis itself says (not as remembered); for the others the journal does. */

@@ -62,6 +62,7 @@ export const tableOf = (parts: readonly Part[]): string => {
   const table = new Table({
     head: ['', ...parts.map(({ name }) => name)],
     style: { head: [], border: [] },
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
     colAligns: ['left', ...parts.map(() => 'right' as const)],
   });
   for (const [label, read] of rows) table.push([label, ...parts.map(read)]);

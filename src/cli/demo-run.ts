@@ -14,8 +14,10 @@ export interface SceneOptions {
   readonly run: string;
   readonly seed: number;
   readonly accounts: number;
-  /** Requests of the first part and of the part during which Redis is emptied. */
+  /** Most requests of the first part, and of the part during which Redis is emptied. */
   readonly requests: readonly [number, number];
+  /** Where there is one, the parts end after this time, ms: a slow machine plays fewer requests instead of longer. */
+  readonly budgetMs?: readonly [number, number];
   readonly concurrency: number;
   readonly progress: Progress;
   /** Tells the story. */
@@ -27,8 +29,11 @@ export interface SceneOptions {
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 50;
 
-const take = async function* <T>(from: AsyncIterator<T>, count: number): AsyncGenerator<T> {
-  for (let taken = 0; taken < count; taken++) {
+/** Redis is emptied once so much of the second part is over. */
+const EMPTIED_AT = 0.2;
+
+const take = async function* <T>(from: AsyncIterator<T>, count: number, enough: () => boolean): AsyncGenerator<T> {
+  for (let taken = 0; taken < count && !enough(); taken++) {
     const next = await from.next();
     if (next.done === true) return;
     yield next.value;
@@ -74,27 +79,39 @@ export class Scenes {
 
   /** Ordinary traffic. */
   async ordinary(plan: AsyncIterator<PlannedRequest>): Promise<Part> {
-    const tally = await this.#play('Playing requests', plan, this.options.requests[0]);
+    const { requests, budgetMs } = this.options;
+    const enough = timeUp(budgetMs?.[0]);
+    const tally = await this.#play('Playing requests', plan, { count: requests[0], enough });
     return { name: 'all well', tally: tally.summary(), audit: await audit(this.target, this.options.progress) };
   }
 
-  /** Traffic while Redis is emptied in its midst. */
+  /** Traffic while Redis is emptied in its midst. It goes on at least until the balances are back. */
   async redisEmptied(plan: AsyncIterator<PlannedRequest>): Promise<Part> {
-    const [, requests] = this.options.requests;
-    const reached = new Reached(Math.ceil(requests / 5));
-    const playing = this.#play('Playing on', plan, requests, (tally) => reached.note(tally.requests));
-    // A failure of the playing is raised below; here it only must not be awaited in vain.
-    await Promise.race([reached.promise, playing]);
+    const { requests, budgetMs, say } = this.options;
+    const reached = new Reached(Math.ceil(requests[1] * EMPTIED_AT));
+    const isTimeUp = timeUp(budgetMs?.[1]);
+    let isBack = false;
+    const playing = this.#play('Playing on', plan, {
+      count: requests[1],
+      enough: () => isBack && isTimeUp(),
+      onEnd: (tally) => reached.note(tally.requests),
+    });
+    const waits: Promise<unknown>[] = [reached.promise, playing];
+    if (budgetMs !== undefined) waits.push(sleep(budgetMs[1] * EMPTIED_AT));
+    await Promise.race(waits);
     await this.#emptyRedis();
+    isBack = true;
     const tally = await playing;
-    this.options.say(`Meanwhile ${tally.requests} requests were played; without an answer: ${tally.count('unknown')}.`);
+    say(`Meanwhile ${tally.requests} requests were played; without an answer: ${tally.count('unknown')}.`);
     return { name: 'Redis emptied', tally: tally.summary(), audit: await audit(this.target, this.options.progress) };
   }
 
   async #emptyRedis(): Promise<void> {
     const { say } = this.options;
     say('');
-    say('Now Redis loses everything, with requests under way: FLUSHALL on the Redis of this demo.');
+    say(
+      'Now Redis loses all that it has of this demo, with requests under way (FLUSHALL, where it is the demo’s own).',
+    );
     const emptied = await this.target.emptyRedis();
     if ('refused' in emptied) {
       say(`Not done: ${emptied.refused}`);
@@ -107,12 +124,14 @@ export class Scenes {
   async #untilReady(): Promise<void> {
     const { say, signal } = this.options;
     const startedMs = performance.now();
-    let shown = -1;
+    let due = 0;
     for (;;) {
       const { ready, partitions } = await this.target.readiness();
       const seconds = ((performance.now() - startedMs) / 1_000).toFixed(2);
-      if (ready !== shown) say(`  ${seconds} s: Redis answers for ${ready} of ${partitions} partitions`);
-      shown = ready;
+      if (ready >= due) {
+        say(`  ${seconds} s: Redis answers for ${ready} of ${partitions} partitions`);
+        due = Math.min(partitions, ready + Math.ceil(partitions / 4));
+      }
       if (ready === partitions || signal.aborted) return;
       if (performance.now() - startedMs > READY_WAIT_MS) {
         say('  That takes longer than a minute: going on.');
@@ -122,26 +141,35 @@ export class Scenes {
     }
   }
 
-  async #play(
-    label: string,
-    plan: AsyncIterator<PlannedRequest>,
-    count: number,
-    onEnd: (tally: Tally) => void = () => undefined,
-  ): Promise<Tally> {
+  async #play(label: string, plan: AsyncIterator<PlannedRequest>, { count, enough, onEnd }: Playing): Promise<Tally> {
     const { concurrency, progress, signal } = this.options;
     const task = progress.task(label, count);
-    const tally = await play(take(plan, count), this.#client, {
+    const tally = await play(take(plan, count, enough), this.#client, {
       concurrency,
       signal,
       onEnd: (now) => {
         task.advance(now.requests, `${now.count('refused')} refused`);
-        onEnd(now);
+        onEnd?.(now);
       },
     });
     task.end();
     return tally;
   }
 }
+
+interface Playing {
+  readonly count: number;
+  /** Asked before each request. */
+  readonly enough: () => boolean;
+  readonly onEnd?: (tally: Tally) => void;
+}
+
+/** Tells whether a time from now on is over; never, when none is given. */
+const timeUp = (budgetMs: number | undefined): (() => boolean) => {
+  if (budgetMs === undefined) return () => false;
+  const untilMs = performance.now() + budgetMs;
+  return () => performance.now() > untilMs;
+};
 
 /** Resolves when a count is reached. */
 class Reached {

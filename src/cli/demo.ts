@@ -32,6 +32,8 @@ interface DemoOptions {
 }
 
 const DEFAULT_REQUESTS = 20_000;
+/** Unless a number of requests is asked for, the two parts of the demo take about this long at most, ms. */
+const BUDGET_MS = [20_000, 8_000] as const;
 /** So many of a hundred requests are played while Redis is emptied. */
 const EMPTIED_PERCENT = 25;
 const FAIL_SHARE = 0.03;
@@ -89,7 +91,12 @@ const perform = async (target: DemoTarget, stage: Stage): Promise<Part[]> => {
   const { requests } = stage.playable;
   const emptied = Math.floor((requests * EMPTIED_PERCENT) / 100);
   const { say } = stage.scenes;
-  const scenes = new Scenes(target, { ...stage.scenes, requests: [requests - emptied, emptied] });
+  const { trace, requests: asked } = stage.options;
+  const scenes = new Scenes(target, {
+    ...stage.scenes,
+    requests: [requests - emptied, emptied],
+    ...(trace === undefined && asked === undefined ? { budgetMs: BUDGET_MS } : {}),
+  });
   try {
     for (const place of target.places) say(place);
     const customers = await scenes.openAccounts();
@@ -179,7 +186,7 @@ export const demoCommand = (ports: DemoPorts, output: CommandOutput = processOut
     .option('--seed <n>', 'another seed gives other requests and customers', wholeNumber(0, 4_294_967_295), 1)
     .option(
       '--requests <n>',
-      `how many (default: ${DEFAULT_REQUESTS}, or the whole trace)`,
+      `how many (default: ${DEFAULT_REQUESTS}, fewer on a slow machine; or the whole trace)`,
       wholeNumber(1, 100_000_000),
     )
     .option('--accounts <n>', 'how many customers', wholeNumber(1, 100_000), 1_000)
