@@ -7,6 +7,8 @@
 /** Deepest nesting of arrays and objects. */
 const DEPTH_MAX = 32;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+/** What after a number would make it another one: `01`, `1.`, `0x10`. */
+const GOES_ON = /[\w.+-]/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 const NEEDS_UNESCAPING = /[\\\u0000-\u001f]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -150,8 +152,9 @@ class JsonReader {
   private number(own: boolean): number {
     NUMBER.lastIndex = this.at;
     const text = NUMBER.exec(this.text)?.[0];
-    if (text === undefined) return this.fail('syntax', 'is not JSON');
-    this.at += text.length;
+    const end = this.at + (text?.length ?? 0);
+    if (text === undefined || GOES_ON.test(this.text.charAt(end))) return this.fail('syntax', 'is not JSON');
+    this.at = end;
     const value = Number(text);
     const plain = PLAIN_INTEGER.test(text);
     if (plain && Number.isSafeInteger(value)) return value;
