@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
 
 interface Counts {
   passed: number;
@@ -27,16 +27,16 @@ export default class CountReporter implements Reporter {
   #line: string | undefined;
 
   constructor() {
-    process.once('exit', (code) => {
-      // A run that never came to its tests (a service could not be had) has failed too.
-      const line = this.#line ?? (code === 0 ? undefined : '0 passed, 1 failed');
-      if (line !== undefined) writeSync(1, `${line}\n`);
+    process.once('exit', () => {
+      if (this.#line !== undefined) writeSync(1, `${this.#line}\n`);
     });
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
     const counts: Counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) countModule(module, counts);
+    // A run that never came to its tests (a service could not be had) has failed too.
+    if (reason === 'failed' && counts.failed === 0) counts.failed = 1;
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
     this.#line = `${counts.passed} passed, ${counts.failed} failed${skipped}`;
   }
