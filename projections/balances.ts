@@ -71,6 +71,8 @@ export class BalancesProjection {
   /** Applies from the journal whatever Redis does not have yet. Resolves when there is no more, or it can't go on. */
   async catchUp(partition: number): Promise<void> {
     const lane = this.lane(partition);
+    // Whoever asks has seen that Redis lacks something: it may have gone back behind what it last answered.
+    lane.checkpoint = undefined;
     lane.behind = true;
     this.start(partition, lane);
     await lane.running;
@@ -117,26 +119,27 @@ export class BalancesProjection {
   }
 
   private start(partition: number, lane: Lane): void {
-    if (lane.running !== undefined || this.stopped) return;
-    lane.running = this.work(partition, lane)
-      .catch((error: unknown) => {
-        lane.waiting = [];
-        this.parts.onError(partition, error);
-      })
-      .finally(() => {
-        lane.running = undefined;
-        if (lane.waiting.length > 0) this.start(partition, lane);
-        else tell(lane, Number.POSITIVE_INFINITY, false);
-      });
+    if (lane.running === undefined && !this.stopped && hasWork(lane)) lane.running = this.work(partition, lane);
   }
 
+  /** Ends, and says so, in the same turn in which it finds nothing more to do: whoever comes later starts it again. */
   private async work(partition: number, lane: Lane): Promise<void> {
-    while (lane.waiting.length > 0 || lane.behind) {
-      const run = await this.nextRun(partition, lane);
-      if (run.length === 0) continue;
-      const outcome = await this.parts.store.apply(partition, this.parts.incarnation(), run);
-      if (!this.learn(partition, lane, outcome)) return;
+    try {
+      while (hasWork(lane)) {
+        const run = await this.nextRun(partition, lane);
+        if (run.length === 0) continue;
+        const outcome = await this.parts.store.apply(partition, this.parts.incarnation(), run);
+        if (!this.learn(partition, lane, outcome)) break;
+      }
+    } catch (error) {
+      // What waited is in the journal too, and is fetched from there at the next occasion.
+      lane.waiting = [];
+      lane.behind = false;
+      this.parts.onError(partition, error);
     }
+    lane.running = undefined;
+    tell(lane, Number.POSITIVE_INFINITY, false);
+    this.start(partition, lane);
   }
 
   /** The next events that Redis lacks: those at hand, or from the journal where there is a gap. */
@@ -144,21 +147,28 @@ export class BalancesProjection {
     const known = lane.checkpoint;
     if (known !== undefined) lane.waiting = lane.waiting.filter(({ event }) => event.position > known);
     const first = lane.waiting[0]?.event.position;
-    const gap = lane.behind || (known !== undefined && first !== undefined && first > known + 1);
-    if (gap) {
-      const from = known ?? (await this.parts.store.checkpoint(partition))?.position;
-      if (from === undefined) {
-        this.learn(partition, lane, { kind: 'not_ready' });
-        return [];
-      }
-      const run = await this.parts.reader.read(partition, from, RUN_MAX);
-      if (run.length < RUN_MAX) lane.behind = false;
-      // Someone told of events that the journal does not have (it was restored, or the message is foreign): never apply those.
-      if (run.length === 0) lane.waiting = [];
-      return run;
-    }
+    if (lane.behind || (known !== undefined && first !== undefined && first > known + 1))
+      return this.fromJournal(partition, lane, first);
     const run = consecutive(lane.waiting, RUN_MAX);
     lane.waiting = lane.waiting.slice(run.length);
+    return run;
+  }
+
+  /** `first`: where the events at hand begin. More may come in, or be asked for, while the journal answers. */
+  private async fromJournal(partition: number, lane: Lane, first: number | undefined): Promise<readonly StoredEvent[]> {
+    const atHand = lane.waiting.length;
+    lane.behind = false;
+    const from = lane.checkpoint ?? (await this.parts.store.checkpoint(partition))?.position;
+    if (from === undefined) {
+      this.learn(partition, lane, { kind: 'not_ready' });
+      return [];
+    }
+    const run = await this.parts.reader.read(partition, from, RUN_MAX);
+    const last = run.at(-1);
+    // Someone told of events that the journal does not have (it was restored, or the message is foreign): never apply those.
+    if (last === undefined) lane.waiting = lane.waiting.slice(atHand);
+    // A short run is not the end, for the journal bounds a run by its bytes too: nothing more, or what meets the events at hand, is.
+    else if (first === undefined || first > last.event.position + 1) lane.behind = true;
     return run;
   }
 
@@ -186,6 +196,8 @@ export class BalancesProjection {
     }
   }
 }
+
+const hasWork = (lane: Lane): boolean => lane.waiting.length > 0 || lane.behind;
 
 /** What is known of Redis is no longer sure: it may have gone back. */
 const forget = (lane: Lane): void => {

@@ -8,7 +8,7 @@ import { HealingPass } from '../recovery/healing.js';
 import type { CompareParts } from '../recovery/compare-balances.js';
 import { describeDrift } from '../recovery/verify-balances.js';
 import { keepReady } from '../recovery/readiness-keeper.js';
-import type { ReadinessReport } from '../recovery/readiness-keeper.js';
+import type { LastSeen, ReadinessReport } from '../recovery/readiness-keeper.js';
 import { sweepExpired } from '../service/expiry-sweeper.js';
 import { sweepOrphans } from '../service/orphan-sweeper.js';
 import { runPeriodically } from '../service/periodic.js';
@@ -74,6 +74,18 @@ const start = (
 /** The healing pass looks less often than the readiness keeper: each look costs a script and a snapshot. */
 const HEALING_PAUSES = 4;
 
+/** Since when each partition has been behind: the age of its lag, in seconds. */
+class LagClock {
+  private readonly sinceMs = new Map<number, number>();
+
+  seconds(partition: number, positions: number): number {
+    if (positions === 0) this.sinceMs.delete(partition);
+    else if (!this.sinceMs.has(partition)) this.sinceMs.set(partition, performance.now());
+    const since = this.sinceMs.get(partition);
+    return since === undefined ? 0 : (performance.now() - since) / 1000;
+  }
+}
+
 /** Starts the bodies of `roles`. */
 export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies => {
   const { config, logger, metrics } = parts;
@@ -85,8 +97,13 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
     running.push(start(logger, 'orphan sweeper', config.service.sweepMs, orphanBody(parts)));
   }
   if (roles.includes('projector')) {
+    const lastSeen: LastSeen = new Map();
+    const lags = new LagClock();
+    const keeping = { ...parts, catchUp: (partition: number) => parts.projection.catchUp(partition) };
     keeper = start(logger, 'readiness keeper', config.service.healMs, async (signal) => {
-      redis = await keepReady({ ...parts, catchUp: (partition) => parts.projection.catchUp(partition) }, signal);
+      redis = await keepReady(keeping, lastSeen, signal);
+      for (const [partition, positions] of redis.lags)
+        metrics.projectionLag('balances', partition, positions, lags.seconds(partition, positions));
     });
     running.push(keeper);
   }

@@ -19,59 +19,93 @@ export interface ReadinessReport {
   readonly unreachable: number;
   /** Events that Redis has not applied yet, over all partitions. */
   readonly lag: number;
+  /** The same for each partition that was asked. */
+  readonly lags: ReadonlyMap<number, number>;
 }
 
+/** Partitions that are looked after at once. */
+const AT_ONCE = 8;
+
+/** What a keeper remembers from one look to the next: where each partition stood. */
+export type LastSeen = Map<number, number>;
+
 /**
- * One look at every partition: what has no checkpoint, or stands ahead of the journal, is rebuilt; what is behind is
- * caught up; what is caught up and not ready is made ready. Any node may do it, several at once: an election only saves
- * work, the scripts' tokens and epochs keep it right. Raises UnavailableError when Postgres is away.
+ * One look at every partition: what has no checkpoint, or stands ahead of the journal, is rebuilt; what is behind and has
+ * not moved since the last look is caught up; what is caught up and not ready is made ready. Any node may do it, several
+ * at once: an election only saves work, the scripts' tokens and epochs keep it right. One partition's failure does not
+ * keep the others waiting. Raises UnavailableError when Postgres is away, and RebuildLostError when a rebuild was lost.
  */
-export const keepReady = async (parts: ReadinessKeeperParts, signal: AbortSignal): Promise<ReadinessReport> => {
+export const keepReady = async (
+  parts: ReadinessKeeperParts,
+  lastSeen: LastSeen,
+  signal: AbortSignal,
+): Promise<ReadinessReport> => {
   const partitions = Array.from({ length: parts.partitions }, (_, partition) => partition);
   // Redis first: whatever it shows was committed before, so a head read afterwards can only be further.
   const info = await parts.readiness.info(partitions);
   const heads = await parts.reader.heads(partitions);
-  const report = { ready: 0, behind: 0, rebuilt: 0, unreachable: 0, lag: 0 };
-  for (const head of heads) {
-    if (signal.aborted) break;
-    const of = info.get(head.partition);
-    if (of === undefined) report.unreachable += 1;
-    else await keepOne(parts, of, head, report);
+  const look: Look = { ready: 0, behind: 0, rebuilt: 0, unreachable: 0, lag: 0, lags: new Map(), lastSeen };
+  const failures: unknown[] = [];
+  for (let at = 0; at < heads.length && !signal.aborted; at += AT_ONCE) {
+    const batch = heads.slice(at, at + AT_ONCE).map((head) => keepOne(parts, info.get(head.partition), head, look));
+    for (const outcome of await Promise.allSettled(batch))
+      if (outcome.status === 'rejected') failures.push(outcome.reason);
   }
-  return report;
+  if (failures.length > 0) throw failures[0];
+  return look;
 };
 
-type Counts = { -readonly [K in keyof ReadinessReport]: number };
+interface Look extends ReadinessReport {
+  ready: number;
+  behind: number;
+  rebuilt: number;
+  unreachable: number;
+  lag: number;
+  readonly lags: Map<number, number>;
+  readonly lastSeen: LastSeen;
+}
 
-const keepOne = async (parts: ReadinessKeeperParts, info: PartitionInfo, head: Head, report: Counts): Promise<void> => {
+const keepOne = async (
+  parts: ReadinessKeeperParts,
+  info: PartitionInfo | undefined,
+  head: Head,
+  look: Look,
+): Promise<void> => {
   const { partition } = head;
-  const position = info.checkpoint?.position;
-  if (position === undefined || info.rebuilding) return rebuildElected(parts, partition, 'no checkpoint', report);
-  if (position > head.position) return rebuildElected(parts, partition, 'Redis stands ahead of the journal', report);
-  report.lag += head.position - position;
-  if (position < head.position) {
-    report.behind += 1;
-    await parts.catchUp(partition);
+  if (info === undefined) {
+    look.unreachable += 1;
+    return;
   }
-  if (info.ready) report.ready += 1;
-  else if (await makeReady(parts, partition)) report.ready += 1;
+  const position = info.checkpoint?.position;
+  if (position === undefined || info.rebuilding) return rebuildElected(parts, partition, 'no checkpoint', look);
+  if (position > head.position) return rebuildElected(parts, partition, 'Redis stands ahead of the journal', look);
+  look.lag += head.position - position;
+  look.lags.set(partition, head.position - position);
+  if (position < head.position) {
+    look.behind += 1;
+    // Under traffic Redis is always a little behind; it is left alone as long as it moves.
+    if (!info.ready || look.lastSeen.get(partition) === position) await parts.catchUp(partition);
+  }
+  look.lastSeen.set(partition, position);
+  if (info.ready) look.ready += 1;
+  else if (await makeReady(parts, partition)) look.ready += 1;
 };
 
 const rebuildElected = async (
   parts: ReadinessKeeperParts,
   partition: number,
   why: string,
-  report: Counts,
+  look: Look,
 ): Promise<void> => {
   const elected = await parts.elections.tryElect('rebuild', partition);
   if (elected === undefined) return;
   try {
     await parts.rebuild(partition, why);
-    report.rebuilt += 1;
+    look.rebuilt += 1;
   } finally {
     await elected.release();
   }
-  if (await makeReady(parts, partition)) report.ready += 1;
+  if (await makeReady(parts, partition)) look.ready += 1;
 };
 
 /** The head is read after the epoch was raised, so whatever an older epoch's node acknowledged is at or before it. */
