@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { migrateDatabase, openHoldfast } from '../../src/compose.js';
 import type { Holdfast } from '../../src/compose.js';
 import { configFrom } from '../../src/config/load.js';
-import type { Config } from '../../src/config/settings.js';
+import type { Config, Role } from '../../src/config/settings.js';
 import { createLogger } from '../../src/logging.js';
 import type { VerifyReport } from '../../src/recovery/verify.js';
 import type { Result } from '../../src/service/ledger.js';
@@ -78,11 +78,11 @@ export class LedgerUnderFault {
     readonly holdfast: Holdfast,
   ) {}
 
-  static async open(config: Config): Promise<LedgerUnderFault> {
+  /** With every body, unless told otherwise: without any, nothing mends what the test has broken. */
+  static async open(config: Config, roles: readonly Role[] = config.service.roles): Promise<LedgerUnderFault> {
     await migrateDatabase(config);
     const logger = createLogger({ level: 'silent' });
-    const opened = new LedgerUnderFault(config, await openHoldfast(config, { logger, roles: config.service.roles }));
-    return opened;
+    return new LedgerUnderFault(config, await openHoldfast(config, { logger, roles }));
   }
 
   async openAccount(account: string, amount: bigint): Promise<void> {
