@@ -45,7 +45,8 @@ export class PostgresEpochs implements EpochRegistry {
   /** See the port. Usually a plain read; only a difference takes locks, in the order of the partitions. */
   async confirm(partitions: readonly number[], runId: string, replId: string): Promise<ReadonlyMap<number, number>> {
     const keys = int4Array(partitions);
-    return this.#sessions.use(async (session) => {
+    // Doing it twice is doing it once: the second time the ids agree.
+    return this.#sessions.read(async (session) => {
       const [known] = await session.run(call(readEpochs, keys));
       if (known.every((row) => row.runId === runId && row.replId === replId)) return epochsOf(known);
       try {

@@ -15,6 +15,7 @@ import { FUNDING_STATEMENTS } from './sql/fundings.js';
 import { HEAD_STATEMENTS } from './sql/heads.js';
 import { MAX_COST_STATEMENTS } from './sql/max-costs.js';
 import { RESERVATION_STATEMENTS } from './sql/reservations.js';
+import type { Statement } from './statement.js';
 
 export interface JournalOptions {
   readonly postgres: PostgresOptions;
@@ -36,7 +37,8 @@ export interface JournalOptions {
   readonly onFault: (error: unknown, what: string) => void;
 }
 
-const STATEMENTS = [
+/** What the append path runs. */
+export const APPEND_STATEMENTS: readonly Statement<unknown>[] = [
   ...HEAD_STATEMENTS,
   ...EVENT_STATEMENTS,
   ...ACCOUNT_STATEMENTS,
@@ -62,7 +64,7 @@ export class PostgresJournal implements Journal {
     const lane = {
       context: { ledger: options.identity.ledger, settings: options.settings ?? DEFAULT_DECIDE_SETTINGS },
       openSession: () =>
-        Session.open(options.postgres, { statements: STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
+        Session.open(options.postgres, { statements: APPEND_STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
       groupMax: options.groupMax ?? 512,
       waitMs: options.waitMs ?? 5_000,
       outcomeTimeoutMs: options.outcomeTimeoutMs ?? 15_000,

@@ -16,6 +16,7 @@ import { MAX_COST_STATEMENTS } from './sql/max-costs.js';
 import { RESERVATION_STATEMENTS } from './sql/reservations.js';
 import { SNAPSHOT_STATEMENTS } from './sql/snapshot.js';
 import { TRAIL_STATEMENTS } from './sql/trail.js';
+import type { Statement } from './statement.js';
 import { PostgresTrail } from './trail.js';
 
 export interface ReadingOptions {
@@ -41,7 +42,8 @@ export interface JournalReading {
   close(): Promise<void>;
 }
 
-const STATEMENTS = [
+/** What the reading side runs. */
+export const READING_STATEMENTS: readonly Statement<unknown>[] = [
   ...HEAD_STATEMENTS,
   ...LOG_STATEMENTS,
   ...ACCOUNT_STATEMENTS,
@@ -61,7 +63,8 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** Builds the reading side. It connects when it is first asked. */
 export const openReading = (options: ReadingOptions): JournalReading => {
   const sessions = new Sessions({
-    open: () => Session.open(options.postgres, { statements: STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
+    open: () =>
+      Session.open(options.postgres, { statements: READING_STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
     max: options.poolMax ?? 10,
     queueMax: options.queueMax ?? 1_000,
     waitMs: options.waitMs ?? 5_000,

@@ -172,19 +172,25 @@ const readRows = <R>(statement: Statement<R>, result: StepResult | undefined): R
 
 /**
  * Generic plans, since each statement's shape is always the same; and no plan that reads whole tables, whatever the
- * statistics say on an empty one: every read of the program is an index look-up.
+ * statistics say on an empty one: every read of the program is an index look-up. No bitmaps either, since they would
+ * sort a whole partition before a stream's first row.
  */
+export const PLANNING: readonly string[] = [
+  'set plan_cache_mode = force_generic_plan',
+  'set enable_seqscan = off',
+  'set enable_hashjoin = off',
+  'set enable_mergejoin = off',
+  'set enable_bitmapscan = off',
+  'set jit = off',
+];
+
 const setUp = (options: PostgresOptions, { idleInTransactionMs, asWriter = true }: SessionSettings): string =>
   [
     ...(asWriter ? ['set role holdfast_writer'] : []),
     `set statement_timeout = ${(options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS).toString()}`,
     `set lock_timeout = ${(options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS).toString()}`,
     `set idle_in_transaction_session_timeout = ${idleInTransactionMs.toString()}`,
-    'set plan_cache_mode = force_generic_plan',
-    'set enable_seqscan = off',
-    'set enable_hashjoin = off',
-    'set enable_mergejoin = off',
-    'set jit = off',
+    ...PLANNING,
     'set client_min_messages = warning',
     "set bytea_output = 'hex'",
     "set timezone = 'UTC'",

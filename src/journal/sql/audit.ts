@@ -14,7 +14,7 @@ export interface AuditedAccount {
 export const walkAuditedAccounts: Statement<AuditedAccount> = {
   name: 'walk_audited_accounts',
   text: `select ${ACCOUNT_COLUMNS}, (select count(*) from holdfast.postings p where p.account = a.account)
-    from holdfast.accounts a where a.partition = $1::int order by a.account`,
+    from holdfast.accounts a where a.partition = $1::int`,
   read: (row) => ({ account: accountFrom(row), trailRows: row.int(12) }),
 };
 

@@ -37,11 +37,14 @@ export const readFundings: Statement<Funding> = {
   read: fundingFrom,
 };
 
-/** Recharges by (tenants, payment references). */
+/** Recharges by (tenants, payment references). The limit says that each has one, and keeps it a look-up on a small table too. */
 export const readReferences: Statement<Funding> = {
   name: 'read_references',
   text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as k(tenant, reference)
-    join holdfast.fundings f on f.kind = 'recharge' and f.tenant = k.tenant and f.reference = k.reference`,
+    cross join lateral (
+      select * from holdfast.fundings r
+      where r.kind = 'recharge' and r.tenant = k.tenant and r.reference = k.reference limit 1
+    ) f`,
   read: fundingFrom,
 };
 
