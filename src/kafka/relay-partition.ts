@@ -152,7 +152,12 @@ export class RelayedPartition {
 
   /** True when the journal has something that Kafka has not, as far as is known. */
   get pending(): boolean {
-    return this.#end !== undefined && this.#head > this.#end.position;
+    return this.missing > 0;
+  }
+
+  /** How many events the journal has that Kafka has not, as far as is known. */
+  get missing(): number {
+    return this.#end === undefined ? 0 : Math.max(0, this.#head - this.#end.position);
   }
 
   /** Takes the next batch off the queue. Undefined when what is queued does not chain to the end: then nothing may be sent. */
@@ -194,7 +199,7 @@ export class RelayedPartition {
     const { partition, phase, why } = this;
     const words = why === undefined ? {} : { why };
     if (this.#end === undefined) return { partition, phase, ...words };
-    const lagEvents = Math.max(0, this.#head - this.#end.position);
+    const lagEvents = this.missing;
     const waitedMs = lagEvents === 0 ? 0 : Math.max(0, nowMs - (this.#waitingSinceMs ?? nowMs));
     return { partition, phase, ...words, position: this.#end.position, lagEvents, lagSeconds: waitedMs / 1000 };
   }

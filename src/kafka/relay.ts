@@ -6,7 +6,7 @@ import { Complaints } from './complaints.js';
 import { reasonOf } from './errors.js';
 import { KafkaLink } from './link.js';
 import type { RelayContext, RelayParts } from './relay-context.js';
-import { RelayedPartition } from './relay-partition.js';
+import { BATCH_EVENTS_MAX, RelayedPartition } from './relay-partition.js';
 import type { RelayStatus } from './relay-partition.js';
 import { resumeFromKafka } from './relay-resume.js';
 import { sendNext } from './relay-send.js';
@@ -19,6 +19,11 @@ const ELECTION_INTERVAL_MS = 2_000;
 /** How often the heads are looked at, ms: at most while there is work, at least while there is none. */
 const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 250;
+/**
+ * From one request to a broker to the next, ms, unless a partition is far behind. A request costs about as much for one event as for
+ * ten, so what comes within this time goes together; it is the most that it adds to a command that waits for Kafka.
+ */
+const PACE_MS = 10;
 /** How long a partition that was stopped is left alone, ms. */
 const STOPPED_MS = 30_000;
 const STOP_GRACE_MS = 300;
@@ -216,10 +221,14 @@ export class Relay {
     if (this.#lanes.has(node)) return;
     this.#lanes.add(node);
     const chosen = partitions.flatMap((partition) => this.#byNumber.get(partition) ?? []);
+    const began = performance.now();
     const sent = sendNext(this.#context, node, chosen).finally(() => {
-      this.#lanes.delete(node);
-      // After what is being settled now: commits that came meanwhile go together.
-      setImmediate(() => this.#pump());
+      const behind = chosen.some((one) => one.missing > BATCH_EVENTS_MAX / 2);
+      const pauseMs = behind ? 0 : Math.max(0, PACE_MS - (performance.now() - began));
+      setTimeout(() => {
+        this.#lanes.delete(node);
+        this.#pump();
+      }, pauseMs).unref();
     });
     this.#run(sent);
   }

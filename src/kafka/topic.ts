@@ -62,12 +62,14 @@ const settled = async (settings: KafkaSettings, partitions: number, log: KafkaLo
   const link = new KafkaLink(settings, log);
   const numbers = Array.from({ length: partitions }, (_, partition) => partition);
   try {
-    for (const deadline = performance.now() + SETTLE_MS; ; await sleep(50)) {
+    const deadline = performance.now() + SETTLE_MS;
+    for (;;) {
       try {
         await link.offsets(numbers, 'latest');
         return;
       } catch (error) {
         if (performance.now() > deadline) throw error;
+        await sleep(50);
       }
     }
   } finally {
