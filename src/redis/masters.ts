@@ -1,12 +1,13 @@
 import type { EpochRegistry } from '../core/ports.js';
 import { Connection } from './connection.js';
 import type { ConnectionParts } from './connection.js';
-import { RedisSettingError, faultOf } from './errors.js';
+import { RedisSettingError } from './errors.js';
 import type { RedisFault } from './errors.js';
 import { partitionKeys } from './keys.js';
 import type { PartitionKeys } from './keys.js';
 import type { Script } from './script-files.js';
 import type { ScriptName } from './script-contracts.js';
+import type { ServerInfo } from './server-info.js';
 import { addressText, entryOf } from './settings.js';
 import type { Address, Entry, RedisSettings } from './settings.js';
 import { sharesOf } from './slots.js';
@@ -153,10 +154,20 @@ export class Masters {
 
   private async ask(address: Address): Promise<Share[]> {
     const connection = await this.connect(address);
-    const { cluster } = await connection.identify();
+    const { cluster } = await this.identify(connection);
     if (!cluster) return [{ address, partitions: this.keys.map((_, partition) => partition) }];
     const slots = await connection.command((redis) => redis.cluster('SLOTS'));
     return sharesOf(slots, address, this.keys);
+  }
+
+  /** Asks a server who it is. One that is no master any more, or evicts, is left: whatever it was good for, it is not now. */
+  private async identify(connection: Connection): Promise<ServerInfo> {
+    try {
+      return await connection.identify();
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
   }
 
   private async connect(address: Address): Promise<Connection> {
@@ -202,11 +213,7 @@ export class Masters {
   /** Sees to one master: connects, compares, writes the epochs, and only then lets its partitions be used. */
   private async tend({ address, partitions }: Share): Promise<void> {
     const connection = await this.connect(address);
-    const { runId, replId } = await connection.identify().catch((error: unknown) => {
-      // It is no master any more, or evicts: whatever it was good for, it is not now.
-      connection.close();
-      throw faultOf(error);
-    });
+    const { runId, replId } = await this.identify(connection);
     const isNew = connection.epochs.size === 0;
     const epochs = await this.parts.epochs.confirm(partitions, runId, replId);
     await Promise.all(

@@ -49,6 +49,23 @@ export class RedisReadiness implements Readiness {
   }
 
   async ready(partition: number, head: number): Promise<ReadyOutcome> {
+    const outcome = await this.tryReady(partition, head);
+    if (outcome !== 'epoch_differs') return outcome;
+    // A Redis that was emptied under the same run id has lost its epoch: told again, it is as good as any.
+    const route = this.masters.route(partition);
+    if (route === undefined) return 'unreachable';
+    try {
+      await route.connection.run('epoch', route.keys, { epoch: route.epoch.toString() });
+    } catch (error) {
+      this.masters.note(faultOf(error), 'epoch');
+      return 'unreachable';
+    }
+    const again = await this.tryReady(partition, head);
+    if (again === 'epoch_differs') this.masters.refreshSoon();
+    return again;
+  }
+
+  private async tryReady(partition: number, head: number): Promise<ReadyOutcome> {
     const route = this.masters.route(partition);
     if (route === undefined) return 'unreachable';
     const args = { epoch: route.epoch.toString(), head: head.toString() };
@@ -57,7 +74,6 @@ export class RedisReadiness implements Readiness {
       if (word === 'ready') return 'ready';
       const outcome = READY_WORDS[textAt(rest, 0)];
       if (word !== 'unready' || outcome === undefined) throw unknownWord('ready', word);
-      if (outcome === 'epoch_differs') this.masters.refreshSoon();
       return outcome;
     } catch (error) {
       this.masters.note(faultOf(error), 'ready');

@@ -38,10 +38,14 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export type HarnessOptions = Partial<OpenRedis['settings']> & Pick<OpenRedis, 'orphanAgeMs'>;
+export type HarnessOptions = Partial<OpenRedis['settings']> &
+  Pick<OpenRedis, 'orphanAgeMs'> & {
+    /** Where to look behind the scripts, when the adapter goes through a proxy. */
+    readonly rawUrl?: string;
+  };
 
 /** Opens a partition under a prefix of its own; not ready until `rebuild`. */
-export const openHarness = async ({ orphanAgeMs, ...settings }: HarnessOptions = {}): Promise<Harness> => {
+export const openHarness = async ({ orphanAgeMs, rawUrl, ...settings }: HarnessOptions = {}): Promise<Harness> => {
   const url = settings.url ?? inject('redisUrl');
   const keyPrefix = settings.keyPrefix ?? `t${randomBytes(6).toString('hex')}`;
   const epochs = new EpochsInMemory();
@@ -55,7 +59,7 @@ export const openHarness = async ({ orphanAgeMs, ...settings }: HarnessOptions =
     ...(orphanAgeMs === undefined ? {} : { orphanAgeMs }),
   });
   const keys = partitionKeys(keyPrefix, PARTITION);
-  const raw = await ownerOf(inject('redisUrl'), keys);
+  const raw = await ownerOf(rawUrl ?? url, keys);
   return {
     side,
     log,
