@@ -17,6 +17,7 @@ export interface Part {
   readonly audit: Audit;
 }
 
+/** All differences together. */
 export const driftOf = ({ postgres, kafka, redis }: DriftCount): number => postgres + kafka + redis;
 
 /** The demo's verdict: what its last line says and its exit code follows. */
@@ -27,6 +28,7 @@ export const verdictOf = (parts: readonly Part[]): { overspends: number; drift: 
   drift: parts.reduce((sum, { audit }) => sum + driftOf(audit.drift), 0),
 });
 
+/** The demo's last line. */
 export const lastLine = ({ overspends, drift }: ReturnType<typeof verdictOf>): string =>
   `overspends ${overspends}, drift ${drift}`;
 

@@ -1,9 +1,8 @@
-import { Redis } from 'ioredis';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,15 +10,15 @@ import { migrateDatabase, openHoldfast } from '../compose.js';
 import type { Holdfast } from '../compose.js';
 import { loadConfig } from '../config/load.js';
 import { createLogger } from '../logging.js';
+import { emptyRedis } from '../redis/index.js';
 import { mintKey } from '../service/keys.js';
-import { StackError, startStack } from '../stack/index.js';
+import { StackError, stackStatus, startStack } from '../stack/index.js';
 import type { RunningStack } from '../stack/index.js';
 import type { BringUpOptions, DemoPorts, DemoTarget } from './demo-ports.js';
 
 /** Where the demo's own stack lies: never the one that somebody works with. */
 const DATA_DIR = resolve('.holdfast', 'demo');
 const START_TIMEOUT_MS = 60_000;
-const SCAN_COUNT = 1000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -85,27 +84,6 @@ const stopServer = async ({ child }: Server): Promise<void> => {
   await ended;
 };
 
-/** FLUSHALL on a Redis of the demo's own; on one that the environment names, only the demo's keys. */
-const emptyRedis = async (stack: RunningStack, prefix: string): Promise<{ readonly keys: number }> => {
-  const redis = new Redis(stack.redis.url);
-  try {
-    if (stack.redis.source !== 'environment') {
-      const keys = await redis.dbsize();
-      await redis.flushall();
-      return { keys };
-    }
-    let keys = 0;
-    for (let cursor = '0'; ;) {
-      const [next, names] = await redis.scan(cursor, 'MATCH', `{${prefix}:*`, 'COUNT', SCAN_COUNT);
-      if (names.length > 0) keys += await redis.unlink(...names);
-      cursor = next;
-      if (cursor === '0') return { keys };
-    }
-  } finally {
-    redis.disconnect();
-  }
-};
-
 const placesOf = (stack: RunningStack, logFile: string): string[] => [
   ...[stack.postgres, stack.redis, stack.kafka].map(
     ({ detail, dataDir, logFile: log }) =>
@@ -120,8 +98,15 @@ const readinessOf = async ({ redis, identity }: Holdfast): Promise<{ ready: numb
   return { ready: [...info.values()].filter(({ ready }) => ready).length, partitions: identity.partitions };
 };
 
+/** What an earlier demo left is kept until the next one, to be looked at, and no longer: it would only grow. */
+const forgetEarlier = async (): Promise<void> => {
+  const services = await stackStatus({ dataDir: DATA_DIR });
+  if (services.every(({ up }) => !up)) await rm(DATA_DIR, { recursive: true, force: true });
+};
+
 const bringUp = async ({ progress, signal, keep }: BringUpOptions): Promise<DemoTarget> => {
   const run = randomBytes(4).toString('hex');
+  await forgetEarlier();
   const stack = await startStack({ dataDir: DATA_DIR, progress, signal, detached: keep });
   let server: Server | undefined;
   let holdfast: Holdfast | undefined;
@@ -147,7 +132,12 @@ const bringUp = async ({ progress, signal, keep }: BringUpOptions): Promise<Demo
       places: placesOf(stack, logFile),
       log: ledger.reading.reader,
       verify: () => ledger.verify(() => undefined),
-      emptyRedis: () => emptyRedis(stack, config.redis.keyPrefix),
+      emptyRedis: async () => ({
+        keys: await emptyRedis(
+          stack.redis.url,
+          stack.redis.source === 'environment' ? config.redis.keyPrefix : undefined,
+        ),
+      }),
       readiness: () => readinessOf(ledger),
       stop,
     };

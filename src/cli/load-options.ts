@@ -13,6 +13,7 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
 
+/** `--speed`: read by parseSpeed; as fast as can be unless set. */
 export const speedOption = (): Option =>
   new Option('--speed <speed>', 'max, or how many times faster than recorded: 1, 20, 0.5')
     .default('max' satisfies Speed)
@@ -24,6 +25,7 @@ export const speedOption = (): Option =>
       }
     });
 
+/** `--prices`: a file for loadPrices. */
 export const pricesOption = (): Option =>
   new Option('--prices <file>', 'prices in LiteLLM’s format (default: those that come with Holdfast)');
 

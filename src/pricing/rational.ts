@@ -33,6 +33,7 @@ export const parseDecimal = (text: string): Rational | undefined => {
     : { numerator: digits, denominator: 10n ** BigInt(-power) };
 };
 
+/** The sum, exactly. */
 export const add = (a: Rational, b: Rational): Rational =>
   a.denominator === b.denominator
     ? { numerator: a.numerator + b.numerator, denominator: a.denominator }
@@ -41,11 +42,13 @@ export const add = (a: Rational, b: Rational): Rational =>
         denominator: a.denominator * b.denominator,
       };
 
+/** A multiple, exactly. */
 export const times = (a: Rational, factor: bigint): Rational => ({
   numerator: a.numerator * factor,
   denominator: a.denominator,
 });
 
+/** A part; the divisor must be a power of ten. */
 export const dividedBy = (a: Rational, divisor: bigint): Rational => ({
   numerator: a.numerator,
   denominator: a.denominator * divisor,

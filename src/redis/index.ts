@@ -14,6 +14,7 @@ import { Seen } from './seen.js';
 import { DEFAULT_REDIS_SETTINGS } from './settings.js';
 import type { RedisSettings } from './settings.js';
 
+export { emptyRedis } from './empty.js';
 export { RedisSettingError } from './errors.js';
 export type { RedisNotice } from './masters.js';
 export { ORPHAN_AGE_MS } from './orphans.js';

@@ -71,6 +71,7 @@ describe('a trace file', () => {
     expect(made).toBeLessThan(20_000);
   });
 
+  // Skipped without ../shared/data: the published traces are not part of this repository.
   test.skipIf(!existsSync(shared('.'))).each([
     ['azure-llm-2023-conv.csv', 19_366, 22_361_870, 4_088_665],
     ['azure-llm-2023-code.csv', 8_819, 18_059_974, 245_896],
