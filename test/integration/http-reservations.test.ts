@@ -1,9 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HttpHarness } from '../stand-in/http-harness.js';
 
 let http: HttpHarness;
-beforeEach(async () => {
+beforeAll(async () => {
   http = await HttpHarness.start();
+});
+beforeEach(async () => {
+  await http.reset();
 });
 
 const balance = async (account: string): Promise<Record<string, unknown>> =>

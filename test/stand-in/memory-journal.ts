@@ -12,25 +12,40 @@ import type { Account, Funding, LedgerState, MaxCost, Reservation } from '../../
 
 const LEDGER = '0198c5a0-0000-7000-8000-000000000000';
 export const PARTITIONS = 4;
+const BEGIN_MS = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** The journal's words over a log in memory, decided by the real core: for tests of what lies in front of a ledger. */
-export class MemoryJournal implements Journal, JournalReader, TrailReader {
-  readonly state: LedgerState = initialState();
-  readonly logs: StoredEvent[][] = Array.from({ length: PARTITIONS }, () => []);
-  /** Raised by the next append or read, once. */
-  failure: Error | undefined;
-  /** Milliseconds since 1970; the test moves it. */
-  nowMs = Date.parse('2026-03-01T12:00:00.000Z');
-  /** The most appends that were under way at one time. */
-  atOnceMax = 0;
-  private atOnce = 0;
-  private readonly tails: LogTail[] = this.logs.map((_log, partition) => ({
+const emptyLogs = (): StoredEvent[][] => Array.from({ length: PARTITIONS }, () => []);
+const emptyTails = (): LogTail[] =>
+  Array.from({ length: PARTITIONS }, (_none, partition) => ({
     ledger: LEDGER,
     partition,
     incarnation: 1,
     position: 0,
     hash: genesisHash(LEDGER, partition),
   }));
+
+/** The journal's words over a log in memory, decided by the real core: for tests of what lies in front of a ledger. */
+export class MemoryJournal implements Journal, JournalReader, TrailReader {
+  state: LedgerState = initialState();
+  logs: StoredEvent[][] = emptyLogs();
+  /** Raised by the next append or read, once. */
+  failure: Error | undefined;
+  /** Milliseconds since 1970; the test moves it. */
+  nowMs = BEGIN_MS;
+  /** The most appends that were under way at one time. */
+  atOnceMax = 0;
+  private atOnce = 0;
+  private tails: LogTail[] = emptyTails();
+
+  /** Forgets everything, as if it had just been made. */
+  reset(): void {
+    this.state = initialState();
+    this.logs = emptyLogs();
+    this.tails = emptyTails();
+    this.nowMs = BEGIN_MS;
+    this.failure = undefined;
+    this.atOnceMax = 0;
+  }
 
   async append(command: Command): Promise<Appended> {
     this.atOnce++;
