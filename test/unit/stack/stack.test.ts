@@ -121,25 +121,29 @@ describe('a folder', () => {
 describe('docker-compose.yml', () => {
   interface Service {
     readonly image: string;
-    readonly ports: readonly string[];
-    readonly build?: string;
+    readonly ports?: readonly string[];
     readonly command?: readonly string[];
     readonly healthcheck?: unknown;
     readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   }
   const text = readFileSync(join(PACKAGE_ROOT, 'docker-compose.yml'), 'utf8');
-  const { services } = parse(text) as { readonly services: Readonly<Record<string, Service>> };
+  const { services } = parse(text, { merge: true }) as { readonly services: Readonly<Record<string, Service>> };
 
   test('pins every tag, publishes on loopback only, and never lets Redis evict', () => {
-    expect(Object.keys(services).toSorted()).toEqual(['holdfast', 'kafka', 'postgres', 'redis']);
+    expect(Object.keys(services).toSorted()).toEqual(['holdfast', 'kafka', 'migrate', 'postgres', 'redis']);
     for (const { image, ports } of Object.values(services)) {
       expect(image).toMatch(/:\d+\.\d+(\.\d+)?$/);
-      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+      for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
     expect(services['redis']?.command?.join(' ')).toContain('--maxmemory-policy noeviction --appendonly yes');
-    expect(Object.values(services['holdfast']?.depends_on ?? {}).map(({ condition }) => condition)).toEqual(
-      Array(3).fill('service_healthy'),
-    );
+  });
+
+  test('starts the program only when what it stands on is ready', () => {
+    expect(services['holdfast']?.depends_on).toEqual({
+      migrate: { condition: 'service_completed_successfully' },
+      redis: { condition: 'service_healthy' },
+      kafka: { condition: 'service_healthy' },
+    });
     for (const name of ['postgres', 'redis', 'kafka']) expect(services[name]?.healthcheck).toBeDefined();
   });
 });
