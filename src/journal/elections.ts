@@ -22,6 +22,8 @@ export interface ElectionOptions {
   readonly heartbeatMs?: number;
   /** How long one try may take, ms. Default 3,000. */
   readonly timeoutMs?: number;
+  /** Told why nobody is elected: Postgres is away, or the connection broke. Must not raise. */
+  readonly onFault?: (error: unknown, what: string) => void;
 }
 
 /** The first four bytes of a name's SHA-256, as a signed whole number: half of an advisory lock's name. */
@@ -35,12 +37,14 @@ const lockClass = (name: string): number =>
 export class PostgresElections implements Elections {
   readonly #postgres: PostgresOptions;
   readonly #heartbeatMs: number;
+  readonly #onFault: (error: unknown, what: string) => void;
   readonly #held = new Map<string, AbortController>();
   #session: Promise<Session | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(postgres: PostgresOptions, { heartbeatMs = 2_000, timeoutMs = 3_000 }: ElectionOptions = {}) {
+  constructor(postgres: PostgresOptions, { heartbeatMs = 2_000, timeoutMs = 3_000, onFault }: ElectionOptions = {}) {
+    this.#onFault = onFault ?? (() => undefined);
     this.#postgres = { ...postgres, statementTimeoutMs: timeoutMs, lockTimeoutMs: timeoutMs };
     this.#heartbeatMs = heartbeatMs;
   }
@@ -88,13 +92,15 @@ export class PostgresElections implements Elections {
       const session = await Session.open(this.#postgres, { statements, idleInTransactionMs: 10_000 });
       session.lost.addEventListener('abort', () => {
         this.#session = undefined;
+        if (!this.#closed) this.#onFault(session.lost.reason, 'the connection that holds the elections is lost');
         this.#loseAll();
       });
       this.#timer = setInterval(() => void session.run(call(heartbeat)).catch(() => undefined), this.#heartbeatMs);
       return session;
-    } catch {
-      // Away, or not set up: whoever asks is simply not elected, and asks again.
+    } catch (error) {
+      // Whoever asks is simply not elected, and asks again.
       this.#session = undefined;
+      this.#onFault(error, 'nobody can be elected');
       return undefined;
     }
   }

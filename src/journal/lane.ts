@@ -41,6 +41,11 @@ const SWEEP_MS = 100;
 const GROUP_TRIES_MAX = 3;
 /** Deadlock found, serialization failure: the same group may pass when tried again. */
 const PASSING: ReadonlySet<string> = new Set(['40P01', '40001']);
+/** A connection that breaks this soon (Postgres was restarted while the lane lay idle) is worth a new one; later, callers have waited enough. */
+const PROMPT_MS = 1_000;
+
+const isPassing = (error: unknown): boolean => error instanceof StatementError && PASSING.has(error.code);
+const isPrompt = (begunMs: number): boolean => performance.now() - begunMs < PROMPT_MS;
 
 /**
  * One connection that commits groups, one after the other. While one is under way the next gathers; no timer: a command
@@ -117,6 +122,7 @@ export class Lane {
   }
 
   async #commit(group: readonly Pending[]): Promise<GroupResult> {
+    const begun = performance.now();
     for (let attempt = 1; ; attempt++) {
       const session = await this.#connected();
       try {
@@ -124,7 +130,7 @@ export class Lane {
       } catch (error) {
         if (session.lost.aborted) this.#session = undefined;
         if (error instanceof CommitUnknownError) return this.#learn(error);
-        const passing = error instanceof StatementError && PASSING.has(error.code);
+        const passing = error instanceof SessionLostError ? isPrompt(begun) : isPassing(error);
         if (!passing || attempt === GROUP_TRIES_MAX) throw error;
       }
     }

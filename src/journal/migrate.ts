@@ -115,11 +115,12 @@ const apply = async (session: Session, migration: Migration): Promise<boolean> =
   }
 };
 
-const named = (error: unknown, { number, name }: Migration): unknown =>
-  error instanceof StatementError
-    ? new StatementError(
-        error.code,
-        `Migration ${number.toString()} (${name}) was refused and undone: ${error.message}`,
-        error.constraint,
-      )
-    : error;
+const named = (error: unknown, { number, name }: Migration): unknown => {
+  if (!(error instanceof StatementError)) return error;
+  const what = `Migration ${number.toString()} (${name}) was refused and undone: ${error.message}.`;
+  const mend =
+    error.code === SQLSTATE.insufficientPrivilege
+      ? ' If it is about the role, a superuser mends it: CREATE ROLE holdfast_writer NOLOGIN (unless it is there); GRANT holdfast_writer TO this login.'
+      : '';
+  return new StatementError(error.code, `${what}${mend}`, error.constraint);
+};
