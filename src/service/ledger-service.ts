@@ -79,11 +79,11 @@ export class LedgerService implements Ledger {
     return { ok: true, replay: false, ...(await this.parts.reader.trail(account, page)) };
   }
 
-  recharge(given: RechargeInput): Promise<Result<FundingDone>> {
+  async recharge(given: RechargeInput): Promise<Result<FundingDone>> {
     return this.fund(make.rechargeOf(given));
   }
 
-  adjust(given: AdjustInput): Promise<Result<FundingDone>> {
+  async adjust(given: AdjustInput): Promise<Result<FundingDone>> {
     return this.fund(make.adjustOf(given));
   }
 
@@ -98,17 +98,17 @@ export class LedgerService implements Ledger {
     return { ok: true, replay, reservation, position };
   }
 
-  finalize(given: FinalizeInput): Promise<Result<ReservationDone>> {
+  async finalize(given: FinalizeInput): Promise<Result<ReservationDone>> {
     const level = make.levelOf(given.level, this.parts.defaults);
     assertOffered(level);
     return this.close(make.finalizeOf(given), level);
   }
 
-  refund(given: RefundInput): Promise<Result<ReservationDone>> {
+  async refund(given: RefundInput): Promise<Result<ReservationDone>> {
     return this.close(make.refundOf(given), this.parts.defaults.level);
   }
 
-  extend(given: ExtendInput): Promise<Result<ReservationDone>> {
+  async extend(given: ExtendInput): Promise<Result<ReservationDone>> {
     return this.close(make.extendOf(given, this.parts.defaults), this.parts.defaults.level);
   }
 
@@ -126,7 +126,7 @@ export class LedgerService implements Ledger {
     return { ok: true, replay: decision.replay, maxCosts: decision.answer.maxCosts };
   }
 
-  maxCosts(model: string): Promise<readonly MaxCost[]> {
+  async maxCosts(model: string): Promise<readonly MaxCost[]> {
     return this.parts.reader.maxCosts([checkId(model, 'model')]);
   }
 

@@ -104,6 +104,11 @@ describe('an adjustment', () => {
       .answers({ kind: 'funding', funding: { kind: 'adjust', reason: 'wrong invoice' } });
   });
 
+  test('keeps its metadata', () => {
+    const { events } = given(opened()).when(adjust(1n, { metadata: { ticket: 7 } }));
+    expect(events[0]?.event.data).toMatchObject({ metadata: { ticket: 7 } });
+  });
+
   test('may take away, below zero too: it is an operator’s word', () => {
     given(opened(), recharged(30n))
       .when(adjust(-100n))

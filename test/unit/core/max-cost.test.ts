@@ -54,6 +54,12 @@ describe('a finalize against its model’s max_cost', () => {
       .makes(charged(70_000n), maxCostRaised({ amount: 70_000n }));
   });
 
+  test('of a model that has none sets it, however low', () => {
+    given(...held)
+      .when(finalize(1n))
+      .makes(charged(1n), maxCostRaised({ amount: 1n }));
+  });
+
   test('of 0 does not set one', () => {
     given(...held)
       .when(finalize(0n))
