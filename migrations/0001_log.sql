@@ -4,7 +4,9 @@
 -- can't change the past by accident. Roles belong to the whole cluster: another database may be making it right now.
 do $$
 begin
-  create role holdfast_writer nologin;
+  if not exists (select from pg_roles where rolname = 'holdfast_writer') then
+    create role holdfast_writer nologin;
+  end if;
 exception
   when duplicate_object or unique_violation then null;
 end
