@@ -18,6 +18,7 @@ export interface PartitionKeys {
 
 export type KeyName = keyof PartitionKeys;
 
+/** The keys of a partition under a prefix; several ledgers may share a Redis under different ones. */
 export const partitionKeys = (keyPrefix: string, partition: number): PartitionKeys => {
   const tag = `{${keyPrefix}:${partition.toString()}}`;
   return {

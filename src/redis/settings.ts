@@ -37,6 +37,7 @@ export interface Address {
   readonly port: number;
 }
 
+/** `host:port`, as it stands in notices. */
 export const addressText = ({ host, port }: Address): string => `${host}:${port.toString()}`;
 
 /** Where to begin, and how to introduce oneself to every server. */
