@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KafkaError } from './errors.js';
 import type { Fetched, KafkaLink } from './link.js';
 import { readRecord } from './message.js';
@@ -25,6 +26,9 @@ export interface PartitionRead {
   readonly foreign: number;
 }
 
+/** Tries again after a broker was lost, when nothing could be read in between. */
+const RETRIES_MAX = 6;
+const RETRY_MS = 100;
 const LIMITS = { maxWaitMs: 100, maxBytes: 4_194_304, maxBytesPerPartition: 1_048_576 } as const;
 
 /** One partition that is being read, up to where it ended when the reading began. */
@@ -53,18 +57,42 @@ const take = async (topic: TopicReading, reading: Reading, fetched: Fetched): Pr
   if (messages.length > 0) await topic.onMessages(reading.partition, messages);
 };
 
+const givenUp = (topic: TopicReading): boolean => topic.signal?.aborted === true;
+
 /** Reads what one broker leads, fetch after fetch. */
-const readFrom = async (topic: TopicReading, node: string, readings: readonly Reading[]): Promise<void> => {
-  for (;;) {
+const readFrom = async (
+  topic: TopicReading,
+  node: string,
+  readings: readonly Reading[],
+  round: { readonly over: boolean },
+): Promise<void> => {
+  while (!round.over) {
     const open = new Map(readings.filter(({ next, end }) => next < end).map((one) => [one.partition, one]));
     if (open.size === 0) return;
-    if (topic.signal?.aborted === true) throw new KafkaError('closed', 'Reading the topic was given up.');
+    if (givenUp(topic)) throw new KafkaError('closed', 'Reading the topic was given up.');
     const from = new Map([...open].map(([partition, { next }]) => [partition, next]));
     for (const fetched of await topic.link.fetch(node, from, LIMITS)) {
       const reading = open.get(fetched.partition);
       if (reading !== undefined) await take(topic, reading, fetched);
     }
   }
+};
+
+const readAll = async (topic: TopicReading, readings: readonly Reading[]): Promise<void> => {
+  const open = readings.filter(({ next, end }) => next < end);
+  const leaders = await topic.link.leaders(open.map(({ partition }) => partition));
+  const round = { over: false };
+  const ends = await Promise.allSettled(
+    [...leaders].map(async ([node, numbers]) => {
+      const led = open.filter(({ partition }) => numbers.includes(partition));
+      await readFrom(topic, node, led, round).catch((error: unknown) => {
+        round.over = true;
+        throw error;
+      });
+    }),
+  );
+  // All of them have ended before anything else is asked of these connections.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 };
 
 /**
@@ -78,15 +106,18 @@ export const readTopic = async (topic: TopicReading): Promise<PartitionRead[]> =
   const readings = partitions.map((partition): Reading => {
     return { partition, next: starts.get(partition) ?? 0, end: ends.get(partition) ?? 0, events: 0, foreign: 0 };
   });
-  const leaders = await link.leaders(partitions);
-  await Promise.all(
-    [...leaders].map(([node, numbers]) =>
-      readFrom(
-        topic,
-        node,
-        readings.filter(({ partition }) => numbers.includes(partition)),
-      ),
-    ),
-  );
+  let retries = 0;
+  for (;;) {
+    const before = readings.map(({ next }) => next);
+    try {
+      await readAll(topic, readings);
+      break;
+    } catch (error) {
+      if (before.some((next, at) => next !== readings[at]?.next)) retries = 0;
+      const maySucceed = error instanceof KafkaError && error.code === 'unreachable' && retries < RETRIES_MAX;
+      if (!maySucceed || givenUp(topic)) throw error;
+      await sleep(RETRY_MS * 2 ** retries++);
+    }
+  }
   return readings.map(({ partition, events, foreign }) => ({ partition, events, foreign }));
 };

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { StoredEvent } from '../../events/index.js';
+import { Follower } from '../../src/kafka/index.js';
+import type { KafkaSettings } from '../../src/kafka/index.js';
+import { compileDecodeBody } from '../../src/validation/decode-body.js';
+import { startPrivate, type PrivateService } from '../stack/private-services.js';
+import { MemoryJournal, freshTopic, positionsOn, quietLog, relayOf, takenOf, upTo } from './kafka-setting.js';
+
+const decode = compileDecodeBody();
+const running: { stop(): Promise<void> }[] = [];
+let kafka: PrivateService;
+beforeAll(async () => {
+  kafka = await startPrivate('kafka');
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+});
+afterAll(() => kafka.remove());
+
+/** A relay and a follower at work on a topic of their own. */
+const atWork = (settings: KafkaSettings, journal: MemoryJournal) => {
+  const taken: number[] = [];
+  const sink = (_partition: number, run: readonly StoredEvent[]): Promise<void> => {
+    taken.push(...run.map(({ event }) => event.position));
+    return Promise.resolve();
+  };
+  const { ledger, numbers: partitions } = journal;
+  const relay = relayOf(settings, journal);
+  const parts = { settings, log: quietLog, ledger, partitions, decode, reader: journal, sink, confirmTimeoutMs: 500 };
+  const follower = new Follower(parts);
+  running.push(relay, follower);
+  relay.start();
+  follower.start();
+  return { relay, follower, taken };
+};
+
+const quick = async (): Promise<KafkaSettings> => ({
+  ...(await freshTopic(1, [kafka.url])),
+  connectTimeoutMs: 500,
+  requestTimeoutMs: 400,
+});
+
+/** Brings the broker back at its address. While it was away, an outgoing connection of somebody's may have had its port. */
+const back = async (): Promise<void> => {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await kafka.restart();
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+      await sleep(500);
+    }
+  }
+};
+
+/** Appends a little, again and again, while something happens to the broker. */
+const appendingWhile = async (journal: MemoryJournal, work: Promise<void>): Promise<void> => {
+  const progress = { over: false };
+  const end = (): void => void (progress.over = true);
+  work.then(end, end);
+  while (!progress.over) {
+    journal.append(0, 3);
+    await sleep(10);
+  }
+  await work;
+};
+
+/** Everything is on Kafka and was followed, each position once and in order for whoever drops by position. */
+const expectAllThere = async (
+  settings: KafkaSettings,
+  journal: MemoryJournal,
+  taken: readonly number[],
+): Promise<void> => {
+  const [head] = await journal.heads();
+  const last = head?.position ?? 0;
+  await vi.waitFor(() => expect(taken.at(-1)).toBe(last), { timeout: 20_000 });
+  expect(taken).toEqual(upTo(last));
+  expect(takenOf(await positionsOn(settings, 0))).toEqual(upTo(last));
+};
+
+describe('a broker', () => {
+  test(
+    'that is stopped and comes back, whoever starts meanwhile: every position once, in order',
+    { timeout: 90_000 },
+    async () => {
+      const settings = await quick();
+      const journal = new MemoryJournal(1);
+      const { taken, follower } = atWork(settings, journal);
+      journal.append(0, 100);
+      await vi.waitFor(() => expect(taken.at(-1)).toBe(100));
+      await appendingWhile(journal, kafka.stop());
+      const [stored] = journal.append(0, 1);
+      await expect(follower.confirmed(0, stored?.event.position ?? 0, stored?.hash ?? '')).rejects.toMatchObject({
+        code: 'replication_pending',
+      });
+      // Another process that starts while it is away waits for it, too.
+      const late = atWork(settings, journal);
+      await vi.waitFor(() => expect(late.relay.status()[0]?.why).toMatch(/^Kafka: /));
+      expect(late.follower.status()[0]?.phase).toBe('starting');
+      await appendingWhile(journal, back());
+      await expectAllThere(settings, journal, taken);
+      await late.follower.started();
+      const next = journal.append(0, 1)[0]?.event.position;
+      await vi.waitFor(() => expect(late.taken.at(-1)).toBe(next));
+    },
+  );
+
+  test('that is killed under load: every position once, in order', { timeout: 90_000 }, async () => {
+    const settings = await quick();
+    const journal = new MemoryJournal(1);
+    const { taken } = atWork(settings, journal);
+    await appendingWhile(journal, sleep(300));
+    await appendingWhile(journal, kafka.kill9());
+    await appendingWhile(journal, back());
+    await expectAllThere(settings, journal, taken);
+  });
+
+  test('that freezes, so that what was given up arrives later: every position first in order', async () => {
+    const settings = await quick();
+    const journal = new MemoryJournal(1);
+    const { taken } = atWork(settings, journal);
+    await appendingWhile(journal, sleep(200));
+    for (let round = 0; round < 3; round++) {
+      kafka.pause();
+      // Longer than the request timeout: a batch is under way, given up, and takes effect when the broker wakes.
+      await appendingWhile(journal, sleep(700));
+      kafka.resume();
+      await appendingWhile(journal, sleep(300));
+    }
+    await expectAllThere(settings, journal, taken);
+  });
+
+  test('that does not answer keeps nobody from stopping within a second', async () => {
+    const settings = { ...(await quick()), requestTimeoutMs: 30_000 };
+    const journal = new MemoryJournal(1);
+    const { taken, relay, follower } = atWork(settings, journal);
+    journal.append(0, 10);
+    await vi.waitFor(() => expect(taken).toEqual(upTo(10)));
+    kafka.pause();
+    try {
+      relay.committed(0, journal.append(0, 1));
+      await sleep(50);
+      const began = performance.now();
+      await Promise.all([relay.stop(), follower.stop()]);
+      expect(performance.now() - began).toBeLessThan(1_000);
+    } finally {
+      kafka.resume();
+    }
+  });
+});
