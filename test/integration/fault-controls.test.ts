@@ -86,7 +86,7 @@ describe('a private Kafka', () => {
     } finally {
       await kafka.remove();
     }
-  });
+  }, 120_000);
 });
 
 describe('the proxy', () => {

@@ -93,7 +93,7 @@ describe('a stack that is left running', () => {
 
     await stopStack({ dataDir, env, deleteData: true });
     await expect(readdir(dataDir)).rejects.toThrow(/ENOENT/);
-  }, 60_000);
+  }, 120_000);
 
   test('starts again what died, at the same address', async () => {
     const first = (await up(['redis'], { detached: true })).service('redis').record;
@@ -183,7 +183,7 @@ describe('a stack that belongs to a program', () => {
     expect(redis && isAlive(redis)).toBe(true);
     owner.child.kill('SIGKILL');
     expect(await owner.ended).toBeNull();
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 20_000;
     while (redis && isAlive(redis) && Date.now() < deadline) await sleep(20);
     expect(redis && isAlive(redis)).toBe(false);
   });
