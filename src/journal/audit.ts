@@ -1,30 +1,16 @@
+import type { AuditView, JournalAudit } from '../core/audit.js';
 import type { Checkpoint } from '../core/ports.js';
-import type { Reservation } from '../core/state.js';
 import { LedgerMismatchError } from './errors.js';
 import type { Session } from './session.js';
 import type { Sessions } from './sessions.js';
 import { readTrailAt, walkAuditedAccounts } from './sql/audit.js';
-import type { AuditedAccount } from './sql/audit.js';
-import type { TrailRow } from './sql/events.js';
 import { rollback } from './sql/heads.js';
 import { walkEvents } from './sql/log.js';
-import type { EventRow } from './sql/log.js';
 import { beginSnapshot, readSnapshotHead, walkOpen } from './sql/snapshot.js';
 import { call } from './statement.js';
 
-/** One partition as its rows say, at one moment, in streams: nothing is worked out, so that it can be checked. */
-export interface AuditView {
-  readonly head: Checkpoint;
-  /** Every event up to the head, in order. */
-  events(size: number): AsyncIterable<readonly EventRow[]>;
-  /** Given steps of accounts' trails; absent where there is none. */
-  trail(keys: readonly { readonly account: string; readonly position: number }[]): Promise<readonly TrailRow[]>;
-  accounts(size: number): AsyncIterable<readonly AuditedAccount[]>;
-  openReservations(size: number): AsyncIterable<readonly Reservation[]>;
-}
-
 /** For verify: the journal's rows as they are, beside live traffic. Raises UnavailableError when Postgres can't be asked. */
-export class PostgresAudit {
+export class PostgresAudit implements JournalAudit {
   readonly #sessions: Sessions;
   /** The ledger's id, which its chains begin with. */
   readonly ledger: string;

@@ -1,12 +1,12 @@
 import { EMPTY_BUCKETS, addPosting } from '../../events/index.js';
 import type { Buckets, StoredEvent } from '../../events/index.js';
+import type { TrailRow } from '../core/audit.js';
 import type { Command } from '../core/command.js';
 import { execute } from '../core/decide/index.js';
 import type { DecideSettings, Decision, LogTail } from '../core/decide/index.js';
 import { reservationKey } from '../core/state.js';
 import type { LedgerState } from '../core/state.js';
 import type { Loaded } from './needs.js';
-import type { TrailRow } from './sql/events.js';
 import type { Clock, LockedHead } from './sql/heads.js';
 import { trailPostings } from '../core/trail-postings.js';
 

@@ -1,7 +1,8 @@
 import { genesisHash } from '../../events/index.js';
 import type { StoredEvent } from '../../events/index.js';
+import type { EventRow } from '../core/audit.js';
 import type { DecodeBody } from '../core/ports.js';
-import type { EventRow, LinkedEventRow } from './sql/log.js';
+import type { LinkedEventRow } from './sql/log.js';
 
 /** What turns rows of one ledger's events into events. */
 export interface EventSource {

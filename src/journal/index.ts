@@ -1,5 +1,5 @@
 /** The journal on Postgres: the log, the commit point, and everything that can be asked of it. */
-export type { AuditView, PostgresAudit } from './audit.js';
+export type { PostgresAudit } from './audit.js';
 export { PostgresElections } from './elections.js';
 export type { ElectionOptions } from './elections.js';
 export { LedgerMismatchError, SessionLostError, StatementError } from './errors.js';

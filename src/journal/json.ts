@@ -15,10 +15,13 @@ export const decodeObject = (text: string): JsonObject => {
   return value as JsonObject;
 };
 
+/** Metadata from its column. Raises an Error when it is no JSON object. */
 export const decodeMetadata = (text: string): Metadata => decodeObject(text);
+/** Metadata for its column; undefined stays undefined, which is NULL there. */
 export const encodeMetadata = (metadata: Metadata | undefined): string | undefined =>
   metadata === undefined ? undefined : JSON.stringify(metadata);
 
+/** Amounts for a JSON column: decimal strings. */
 export const encodeAmounts = (amounts: readonly UnitAmount[]): readonly { unit: string; amount: string }[] =>
   amounts.map(({ unit, amount }) => ({ unit, amount: amount.toString() }));
 
@@ -30,6 +33,7 @@ const decodeAmount = (item: unknown): UnitAmount => {
   throw new Error('A stored amount is not a unit with a whole number.');
 };
 
+/** Amounts from a JSON column. Raises an Error when they are not a list of units with whole 64-bit numbers. */
 export const decodeAmounts = (value: unknown): UnitAmount[] => {
   if (!Array.isArray(value)) throw new Error('Stored amounts are not a list.');
   return value.map(decodeAmount);

@@ -26,4 +26,5 @@ export interface Call<R> {
   readonly values: readonly Parameter[];
 }
 
+/** A statement with its parameters, in the order of their numbers. */
 export const call = <R>(statement: Statement<R>, ...values: readonly Parameter[]): Call<R> => ({ statement, values });

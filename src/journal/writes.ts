@@ -19,6 +19,7 @@ const changed = <T>(after: ReadonlyMap<string, T>, before: ReadonlyMap<string, T
 export const changedMaxCosts = (decided: Decided, loaded: Loaded): readonly MaxCost[] =>
   changed(decided.state.maxCosts, loaded.state.maxCosts).map(([, maxCost]) => maxCost);
 
+/** True when a max_cost is among those locked (by maxCostKey). */
 export const isLocked = (locked: ReadonlySet<string>, { model, unit }: MaxCost): boolean =>
   locked.has(maxCostKey(model, unit));
 

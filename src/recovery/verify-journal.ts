@@ -8,10 +8,10 @@ import {
   sumOf,
 } from '../../events/index.js';
 import type { Buckets, LedgerEvent } from '../../events/index.js';
+import type { AuditView, JournalAudit } from '../core/audit.js';
 import type { DecodeBody } from '../core/ports.js';
 import { reservationKey } from '../core/state.js';
 import { trailPostings } from '../core/trail-postings.js';
-import type { AuditView, PostgresAudit } from '../journal/index.js';
 
 /** What verifying one partition of the journal found. All is well when `mismatches` and `drift` are 0. */
 export interface PartitionFindings {
@@ -46,7 +46,7 @@ const DRIFTED_MAX = 10;
  * reservations of the partition, not with its events. Raises UnavailableError when Postgres can't be asked.
  */
 export const verifyJournalPartition = (
-  audit: PostgresAudit,
+  audit: JournalAudit,
   partition: number,
   options: VerifyOptions,
 ): Promise<PartitionFindings> =>

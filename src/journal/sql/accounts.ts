@@ -9,6 +9,7 @@ import type { Call, Statement } from '../statement.js';
 export const ACCOUNT_COLUMNS = `a.account, a.tenant, a.unit, a.scale, a.overdraft_limit, a.exempt,
   a.available, a.held, a.used, a.funded, a.position, a.metadata`;
 
+/** An account from a row of ACCOUNT_COLUMNS. Raises an Error that names the column that is not as it must be. */
 export const accountFrom = (row: Row): Account => {
   const metadata = row.optionalText(11);
   return {
@@ -47,6 +48,7 @@ const openAccounts = command(
       $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[])`,
 );
 
+/** Writes accounts that were opened, with the buckets that the group left them with. */
 export const insertAccounts = (rows: readonly (Account & { readonly partition: number })[]): Call<never> =>
   call(
     openAccounts,
@@ -70,6 +72,7 @@ const changeAccounts = command(
     where a.account = n.account`,
 );
 
+/** Writes the buckets and positions of accounts that exist; nothing else of an account ever changes. */
 export const updateAccounts = (rows: readonly Account[]): Call<never> =>
   call(changeAccounts, textArray(rows.map((a) => a.account)), ...bucketArrays(rows));
 

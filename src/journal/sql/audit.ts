@@ -1,15 +1,8 @@
+import type { AuditedAccount, TrailRow } from '../../core/audit.js';
 import { int8Array, textArray } from '../binary.js';
 import { call } from '../statement.js';
 import type { Call, Statement } from '../statement.js';
-import type { Account } from '../../core/state.js';
 import { ACCOUNT_COLUMNS, accountFrom } from './accounts.js';
-import type { TrailRow } from './events.js';
-
-/** An account's row, with how many rows its trail has. */
-export interface AuditedAccount {
-  readonly account: Account;
-  readonly trailRows: number;
-}
 
 export const walkAuditedAccounts: Statement<AuditedAccount> = {
   name: 'walk_audited_accounts',

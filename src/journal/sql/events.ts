@@ -1,4 +1,5 @@
-import type { Buckets, StoredEvent } from '../../../events/index.js';
+import type { StoredEvent } from '../../../events/index.js';
+import type { TrailRow } from '../../core/audit.js';
 import { hashArray, int4Array, int8Array, textArray } from '../binary.js';
 import { call, command } from '../statement.js';
 import type { Call, Statement } from '../statement.js';
@@ -9,6 +10,7 @@ const appendEvents = command(
     select * from unnest($1::int[], $2::bigint[], $3::bytea[], $4::text[])`,
 );
 
+/** Appends events to the log. */
 export const insertEvents = (events: readonly StoredEvent[]): Call<never> =>
   call(
     appendEvents,
@@ -18,20 +20,13 @@ export const insertEvents = (events: readonly StoredEvent[]): Call<never> =>
     textArray(events.map((e) => e.body)),
   );
 
-/** One step of an account's trail: its buckets right after an event. */
-export interface TrailRow {
-  readonly account: string;
-  readonly position: number;
-  readonly partition: number;
-  readonly after: Buckets;
-}
-
 const appendPostings = command(
   'insert_postings',
   `insert into holdfast.postings (account, position, partition, available, held, used, funded)
     select * from unnest($1::text[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])`,
 );
 
+/** Appends steps to accounts' trails. */
 export const insertPostings = (rows: readonly TrailRow[]): Call<never> =>
   call(
     appendPostings,

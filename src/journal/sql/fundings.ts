@@ -54,6 +54,7 @@ const addFundings = command(
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[])`,
 );
 
+/** Writes recharges and adjustments that were made. */
 export const insertFundings = (rows: readonly Funding[]): Call<never> =>
   call(
     addFundings,

@@ -44,6 +44,7 @@ const updateHeads = command(
     where h.partition = n.partition`,
 );
 
+/** Moves heads to their partitions' new last events. */
 export const writeHeads = (heads: readonly LockedHead[]): Call<never> =>
   call(
     updateHeads,

@@ -1,16 +1,11 @@
+import type { EventRow } from '../../core/audit.js';
 import type { Head, Overdue } from '../../core/ports.js';
 import type { Row } from '../row.js';
 import type { Statement } from '../statement.js';
 
-/** An event as its row holds it. */
-export interface EventRow {
-  readonly position: number;
-  readonly hash: string;
-  readonly body: string;
-}
-
 const eventFrom = (row: Row): EventRow => ({ position: row.int(0), hash: row.hex(1), body: row.text(2) });
 
+/** A head from a row of partition, position, hash. */
 export const headFrom = (row: Row): Head => ({ partition: row.int(0), position: row.int(1), hash: row.hex(2) });
 
 export const readHeads: Statement<Head> = {
@@ -58,6 +53,7 @@ export interface LinkedEventRow extends EventRow {
   readonly prevHash: string | undefined;
 }
 
+/** An event from a row of position, hash, body, and the hash of the one before. */
 export const linkedEventFrom = (row: Row): LinkedEventRow => ({
   ...eventFrom(row),
   prevHash: row.optionalText(3)?.slice(2),

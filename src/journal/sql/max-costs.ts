@@ -73,6 +73,7 @@ const changeMaxCosts = command(
     where m.model = n.model and m.unit = n.unit`,
 );
 
+/** Writes max_costs whose rows `lockMaxCosts` has made and locked. */
 export const updateMaxCosts = (rows: readonly MaxCost[]): Call<never> =>
   call(
     changeMaxCosts,

@@ -19,6 +19,7 @@ export interface ReservationRow {
 export const RESERVATION_COLUMNS = `r.tenant, r.id, r.state, r.opened, r.accounts, r.units, r.model, r.expires_at_ms,
   r.position, r.closed_position, r.positions, r.body`;
 
+/** A reservation from a row of RESERVATION_COLUMNS. Raises an Error that names what is not as it must be. */
 export const reservationFrom = (row: Row): ReservationRow => {
   const units = row.texts(5);
   const model = row.optionalText(6);
@@ -107,6 +108,7 @@ const openReservations = command(
         position, closed_position, closed_at_ms, positions, body)`,
 );
 
+/** Writes reservations whose id was not known before. */
 export const insertReservations = (rows: readonly ReservationWrite[]): Call<never> =>
   call(
     openReservations,
@@ -133,6 +135,7 @@ const changeReservations = command(
     where r.tenant = n.tenant and r.id = n.id`,
 );
 
+/** Writes what can change of reservations that exist. */
 export const updateReservations = (rows: readonly ReservationWrite[]): Call<never> =>
   call(
     changeReservations,
