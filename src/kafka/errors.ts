@@ -37,4 +37,5 @@ export class TopicRefusedError extends Error {
   }
 }
 
+/** What an error says, in words; of anything else, its text. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

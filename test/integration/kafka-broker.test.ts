@@ -66,6 +66,12 @@ const appendingWhile = async (journal: MemoryJournal, work: Promise<void>): Prom
   await work;
 };
 
+/** Resolves when some more events have been followed. */
+const more = (taken: readonly number[]): Promise<void> => {
+  const before = taken.length;
+  return vi.waitFor(() => expect(taken.length).toBeGreaterThan(before + 30), { timeout: 10_000 });
+};
+
 /** Everything is on Kafka and was followed, each position once and in order for whoever drops by position. */
 const expectAllThere = async (
   settings: KafkaSettings,
@@ -110,7 +116,7 @@ describe('a broker', () => {
     const settings = await quick();
     const journal = new MemoryJournal(1);
     const { taken } = atWork(settings, journal);
-    await appendingWhile(journal, sleep(300));
+    await appendingWhile(journal, more(taken));
     await appendingWhile(journal, kafka.kill9());
     await appendingWhile(journal, back());
     await expectAllThere(settings, journal, taken);
@@ -119,14 +125,15 @@ describe('a broker', () => {
   test('that freezes, so that what was given up arrives later: every position first in order', async () => {
     const settings = await quick();
     const journal = new MemoryJournal(1);
-    const { taken } = atWork(settings, journal);
-    await appendingWhile(journal, sleep(200));
+    const { taken, relay } = atWork(settings, journal);
+    await appendingWhile(journal, more(taken));
     for (let round = 0; round < 3; round++) {
       kafka.pause();
-      // Longer than the request timeout: a batch is under way, given up, and takes effect when the broker wakes.
-      await appendingWhile(journal, sleep(700));
+      // A batch is under way, given up, and takes effect when the broker wakes.
+      const givenUp = vi.waitFor(() => expect(relay.status()[0]?.why).toMatch(/timed out/), { timeout: 10_000 });
+      await appendingWhile(journal, givenUp);
       kafka.resume();
-      await appendingWhile(journal, sleep(300));
+      await appendingWhile(journal, more(taken));
     }
     await expectAllThere(settings, journal, taken);
   });
@@ -140,7 +147,7 @@ describe('a broker', () => {
     kafka.pause();
     try {
       relay.committed(0, journal.append(0, 1));
-      await sleep(50);
+      await vi.waitFor(() => expect(relay.status()[0]?.lagSeconds).toBeGreaterThan(0.05));
       const began = performance.now();
       await Promise.all([relay.stop(), follower.stop()]);
       expect(performance.now() - began).toBeLessThan(1_000);

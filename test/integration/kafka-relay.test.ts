@@ -141,7 +141,8 @@ describe('the relay', () => {
     const first = started(relayOf(settings, journal, { elections }));
     await caughtUp(first, journal);
     const second = started(relayOf(settings, journal, { elections }));
-    await sleep(150);
+    const { tries } = elections;
+    await vi.waitFor(() => expect(elections.tries).toBeGreaterThan(tries + 2));
     expect(second.status()).toEqual([{ partition: 0, phase: 'standby' }]);
     await first.stop();
     journal.append(0, 10);

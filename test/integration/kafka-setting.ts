@@ -116,8 +116,10 @@ export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'> {
 /** Elections among the relays of one test. */
 export class MemoryElections implements Elections {
   readonly held = new Map<string, AbortController>();
+  tries = 0;
 
   tryElect(name: string, partition: number): Promise<Elected | undefined> {
+    this.tries++;
     const office = `${name} ${partition}`;
     if (this.held.has(office)) return Promise.resolve(undefined);
     const controller = new AbortController();
