@@ -8,7 +8,7 @@ import type { Command, Finalize, Reserve } from '../../src/core/command.js';
 import type { Decision } from '../../src/core/decide/index.js';
 import type { Appended } from '../../src/core/ports.js';
 import { PostgresJournal, migrate, openLedger, openReading } from '../../src/journal/index.js';
-import type { JournalOptions, JournalReading, LedgerRecord } from '../../src/journal/index.js';
+import type { JournalOptions, JournalReading, LedgerRecord, LedgerSettings } from '../../src/journal/index.js';
 
 export const SETTINGS = { name: 'holdfast', partitions: 8 } as const;
 
@@ -61,11 +61,11 @@ export interface Bench {
 }
 
 /** Makes a template once for a test file; each `bench()` is a fresh copy of it. */
-export const benches = (): { bench(): Promise<Bench>; remove(): Promise<void> } => {
+export const benches = (settings: LedgerSettings = SETTINGS): { bench(): Promise<Bench>; remove(): Promise<void> } => {
   let template: Promise<string> | undefined;
   const prepare = async (): Promise<string> => {
     const url = await emptyDatabase();
-    await migrate({ url }, SETTINGS);
+    await migrate({ url }, settings);
     return url;
   };
   return {
@@ -73,7 +73,7 @@ export const benches = (): { bench(): Promise<Bench>; remove(): Promise<void> } 
       const from = new URL(await (template ??= prepare())).pathname.slice(1);
       const name = `${from}_${randomBytes(3).toString('hex')}`;
       await superuser(inject('postgresUrl'), `create database ${name} template ${from}`);
-      return benchOn(urlOf(name));
+      return benchOn(urlOf(name), settings);
     },
     remove: async () => {
       if (template !== undefined) await dropDatabase(await template);
@@ -81,8 +81,8 @@ export const benches = (): { bench(): Promise<Bench>; remove(): Promise<void> } 
   };
 };
 
-const benchOn = async (url: string): Promise<Bench> => {
-  const ledger = await openLedger({ url }, SETTINGS);
+const benchOn = async (url: string, settings: LedgerSettings): Promise<Bench> => {
+  const ledger = await openLedger({ url }, settings);
   const reading = openReading({ postgres: { url }, identity: ledger, decode });
   const faults: string[] = [];
   const journals: PostgresJournal[] = [];

@@ -52,7 +52,7 @@ export const expectFoldToBeRight = (state: LedgerState): void => {
 };
 
 /** Compares all buckets, all records and all copies of max_cost with the fold at Redis's checkpoint. False: it has none. */
-export const expectRedisToAgree = async (h: Harness): Promise<boolean> => {
+export const expectRedisToAgree = async (h: Pick<Harness, 'side' | 'log' | 'raw' | 'keys'>): Promise<boolean> => {
   const sample = await h.side.reader.sample(PARTITION, [...h.log.state.accounts.keys()]);
   if (sample === undefined) return false;
   const { position, hash } = sample.checkpoint;

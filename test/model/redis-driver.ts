@@ -8,8 +8,12 @@ import { reserve } from '../../src/service/reserve.js';
 import { openHarness, PARTITION } from '../lua/harness.js';
 import type { Harness } from '../lua/harness.js';
 import { WORLD } from './random-commands.js';
+import type { DrivenLog } from './reference-log.js';
 import type { Step } from './random-steps.js';
 import { expectedBuckets, expectRedisToAgree } from './redis-check.js';
+
+/** The partition that is driven, and the fold that it is compared with. */
+export type DrivenPartition = Pick<Harness, 'side' | 'log' | 'raw' | 'keys' | 'apply' | 'rebuild' | 'sample' | 'close'>;
 
 export class RedisDriver {
   private snapshot: ReadonlyMap<string, Buffer> | undefined;
@@ -17,7 +21,11 @@ export class RedisDriver {
   private applied = 0;
   private readonly reserves: Reserve[] = [];
 
-  private constructor(readonly h: Harness) {}
+  /** `log`: what appends, when it is more than the fold. */
+  constructor(
+    readonly h: DrivenPartition,
+    private readonly log: DrivenLog = h.log,
+  ) {}
 
   /** A partition with a world of accounts, ready. Speculations are orphans at once: nothing waits 30 s. */
   static async open(): Promise<RedisDriver> {
@@ -47,8 +55,14 @@ export class RedisDriver {
     expect(checkpoint.position).toBe(this.h.log.head.position);
   }
 
-  private async act(step: Step): Promise<void> {
-    const { side, log, raw } = this.h;
+  /** The process ended and another began: it has seen no checkpoint yet. */
+  forget(): void {
+    this.applied = 0;
+  }
+
+  /** Does a step, and compares nothing but its own answers. */
+  async act(step: Step): Promise<void> {
+    const { side, raw } = this.h;
     switch (step.do) {
       case 'reserve':
         return this.reserve(step.command);
@@ -61,15 +75,14 @@ export class RedisDriver {
         await this.checkedHolds().hold(PARTITION, step.command);
         return;
       case 'append':
-        log.execute(step.command);
+        await this.log.append(step.command);
         return;
       case 'apply':
         return this.apply(step.back, step.count);
       case 'sweep':
         return this.sweep();
       case 'pass_time':
-        log.nowMs += step.seconds * 1000;
-        return;
+        return this.log.passTime(step.seconds);
       case 'flush_scripts':
         await raw.script('FLUSH');
         return;
@@ -87,16 +100,17 @@ export class RedisDriver {
     }
   }
 
-  private async reserve(command: Reserve): Promise<void> {
+  /** The whole flow of a reserve. Raises what the log raises. */
+  async reserve(command: Reserve): Promise<void> {
     this.reserves.push(command);
-    await reserve({ holds: this.checkedHolds(), journal: this.h.log }, PARTITION, command);
+    await reserve({ holds: this.checkedHolds(), journal: this.log }, PARTITION, command);
   }
 
   private async apply(back: number, count: number): Promise<void> {
     const { side, log } = this.h;
     const checkpoint = await side.balances.checkpoint(PARTITION);
     const from = Math.max(0, (checkpoint?.position ?? 0) - back);
-    const run = log.after(from).slice(0, count);
+    const run = await this.log.read(from, count);
     if (run.length === 0) return;
     const outcome = await side.balances.apply(PARTITION, log.incarnation, run);
     if (checkpoint === undefined) expect(outcome).toEqual({ kind: 'not_ready' });

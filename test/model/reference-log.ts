@@ -11,7 +11,15 @@ import type { LedgerState } from '../../src/core/state.js';
 
 export const TEST_LEDGER = '00000000-0000-4000-8000-000000000001';
 
-export class ReferenceLog implements Journal {
+/** A log that Redis is driven beside: what appends to it, and where the events to apply come from. */
+export interface DrivenLog extends Journal {
+  /** Events after a position, at most `limit`. */
+  read(after: number, limit: number): Promise<readonly StoredEvent[]>;
+  /** Moves the journal's clock forward. */
+  passTime(seconds: number): Promise<void>;
+}
+
+export class ReferenceLog implements DrivenLog {
   readonly state: LedgerState = initialState();
   readonly events: StoredEvent[] = [];
   /** The journal's clock, ms since 1970. Move it forward to let reservations expire. */
@@ -21,9 +29,9 @@ export class ReferenceLog implements Journal {
   constructor(
     readonly partition = 0,
     readonly incarnation = 1,
+    ledger = TEST_LEDGER,
   ) {
-    const hash = genesisHash(TEST_LEDGER, partition);
-    this.tail = { ledger: TEST_LEDGER, partition, incarnation, position: 0, hash };
+    this.tail = { ledger, partition, incarnation, position: 0, hash: genesisHash(ledger, partition) };
   }
 
   /** Decides a command, folds its events, and returns both. */
@@ -35,6 +43,15 @@ export class ReferenceLog implements Journal {
 
   append(command: Command): Promise<Appended> {
     return Promise.resolve({ ...this.execute(command), partition: this.partition });
+  }
+
+  read(after: number, limit: number): Promise<readonly StoredEvent[]> {
+    return Promise.resolve(this.events.slice(after, after + limit));
+  }
+
+  passTime(seconds: number): Promise<void> {
+    this.nowMs += seconds * 1000;
+    return Promise.resolve();
   }
 
   get head(): Head {
