@@ -19,7 +19,7 @@ export const useAccessLog = (app: FastifyInstance, logger: Logger, metrics: Http
 const note = (request: FastifyRequest, reply: FastifyReply, logger: Logger, metrics: HttpMetrics): void => {
   const route = request.is404 ? NO_ROUTE : (request.routeOptions.url ?? NO_ROUTE);
   const { method, tenant } = request;
-  const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_WENT_AWAY;
+  const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_WENT_AWAY;
   const ms = reply.elapsedTime;
   metrics.answered(method, route, status, ms / 1000);
   logger.info(
