@@ -19,7 +19,9 @@ export class Pending {
     stalledMs: number,
     private readonly onStalled: () => void,
   ) {
-    this.timer = setInterval(() => this.sweep(stalledMs), Math.min(250, Math.max(5, stalledMs / 4)));
+    // Judged after what has arrived was read: a process that was busy itself must not take that for a silent server.
+    const sweep = (): unknown => setImmediate(() => this.sweep(stalledMs));
+    this.timer = setInterval(sweep, Math.min(250, Math.max(5, stalledMs / 4)));
     this.timer.unref();
   }
 

@@ -52,7 +52,8 @@ export const openHarness = async ({ orphanAgeMs, rawUrl, ...settings }: HarnessO
   const notices: RedisNotice[] = [];
   const log = new ReferenceLog(PARTITION);
   const side = await openRedis({
-    settings: { ...settings, url, keyPrefix },
+    // A busy machine must not look like a silent server: what is about timeouts sets its own.
+    settings: { timeoutMs: 10_000, ...settings, url, keyPrefix },
     partitions: 1,
     epochs,
     onNotice: (notice) => notices.push(notice),
@@ -86,13 +87,14 @@ export const openHarness = async ({ orphanAgeMs, rawUrl, ...settings }: HarnessO
 
 /** A plain client of the server that holds the partition: in a Cluster, the master of its slot. */
 const ownerOf = async (url: string, keys: PartitionKeys): Promise<Redis> => {
-  const first = new Redis(url);
+  const [seed = url] = url.split(',');
+  const first = new Redis(seed);
   if (!(await first.info('cluster')).includes('cluster_enabled:1')) return first;
   const asked = { host: first.options.host ?? '127.0.0.1', port: first.options.port ?? 6379 };
   const [share] = sharesOf(await first.cluster('SLOTS'), asked, [keys]);
   first.disconnect();
   if (share === undefined) throw new Error('No server of this Cluster holds the partition.');
-  return new Redis(url, share.address);
+  return first.duplicate(share.address);
 };
 
 /** Runs a script by hand: what the adapter would never send. */
