@@ -7,6 +7,9 @@ import type { FaultProxy } from '../stack/proxy.js';
 import { benches, done, finalize, funded, open, recharge, refusal, reserve } from './journal-setting.js';
 import type { Bench } from './journal-setting.js';
 
+/** How long a condition is waited for: long, for a machine that does much else. */
+const WAIT = { timeout: 15_000 };
+
 const databases = benches();
 let b: Bench;
 let proxy: FaultProxy;
@@ -44,11 +47,11 @@ const blockedBackend = async (): Promise<number> => {
   await expect
     .poll(async () => {
       const rows = await b.sql(
-        `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'update holdfast.accounts%'`,
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'update holdfast.accounts%'`,
       );
       pid = Number(rows[0]?.['pid'] ?? 0);
       return pid;
-    })
+    }, WAIT)
     .toBeGreaterThan(0);
   return pid;
 };
@@ -90,7 +93,13 @@ test('the line breaks while the old transaction still runs: the answer waits for
   proxy.cut();
   // The new connection asks for the head's lock, and the old transaction has it.
   await expect
-    .poll(() => b.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%for update%'`))
+    .poll(
+      () =>
+        b.sql(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%for update%'`,
+        ),
+      WAIT,
+    )
     .toHaveLength(1);
   await blocker.query('rollback');
   expect(done(await answer)).toMatchObject({ replay: false, position: 3 });
@@ -106,7 +115,7 @@ test('Postgres stays away after COMMIT was sent: outcome_unknown, and the same c
   await answer;
   await blocker.query('rollback');
   await proxy.accept();
-  await expect.poll(() => b.reading.reader.reservation('acme', 'r')).toMatchObject({ state: 'open' });
+  await expect.poll(() => b.reading.reader.reservation('acme', 'r'), WAIT).toMatchObject({ state: 'open' });
   expect(done(await journal.append(reserve('acme', 'r', 60n)))).toMatchObject({ replay: true, position: 3 });
 });
 
@@ -131,7 +140,13 @@ test('a line that is cut before COMMIT was sent: nothing happened', async () => 
     code: 'journal_unavailable',
   });
   await expect
-    .poll(() => b.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%heads%'`))
+    .poll(
+      () =>
+        b.sql(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%heads%'`,
+        ),
+      WAIT,
+    )
     .toHaveLength(1);
   proxy.cut();
   await answer;
@@ -172,7 +187,7 @@ test('close answers all that it has taken in, and takes no more', async () => {
   await closed;
   expect(
     await b.sql(
-      `select count(*)::int as n from pg_stat_activity where application_name = 'holdfast' and query like '%commit%'`,
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'holdfast' and query like '%commit%'`,
     ),
   ).toEqual([{ n: 0 }]);
 });

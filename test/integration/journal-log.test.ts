@@ -149,7 +149,12 @@ test('two transactions at once, the later commits first: positions have no gap a
   await blocker.query('begin');
   await blocker.query(`select * from holdfast.accounts where account = 'acme' for update`);
   const held = journal.append(recharge('acme', 'held', 1n));
-  await expect.poll(() => b.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).toHaveLength(1);
+  await expect
+    .poll(
+      () => b.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      { timeout: 15_000 },
+    )
+    .toHaveLength(1);
   const passed = await other.append(recharge('initech', 'passed', 1n));
   const queued = other.append(recharge('acme', 'queued', 1n));
   await blocker.query('rollback');

@@ -79,9 +79,9 @@ test('one process at a time holds an office; released or lost, another gets it',
 
   const lost = await mine.tryElect('relay', 3);
   await proxy.refuse();
-  await expect.poll(() => lost?.signal.aborted).toBe(true);
+  await expect.poll(() => lost?.signal.aborted, { timeout: 15_000 }).toBe(true);
   expect(await mine.tryElect('relay', 5)).toBeUndefined();
-  await expect.poll(() => yours.tryElect('relay', 3)).toBeDefined();
+  await expect.poll(() => yours.tryElect('relay', 3), { timeout: 15_000 }).toBeDefined();
   await proxy.accept();
   expect(await mine.tryElect('relay', 5)).toBeDefined();
   await Promise.all([mine.close(), yours.close()]);
@@ -95,7 +95,7 @@ test('an office on a line that went dead without a word is lost after a heartbea
   const office = await elections.tryElect('sweeper', 0);
   expect(office?.signal.aborted).toBe(false);
   proxy.delay(60_000);
-  await expect.poll(() => office?.signal.aborted, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => office?.signal.aborted, { timeout: 15_000 }).toBe(true);
   await elections.close();
   await proxy.close();
 });
@@ -105,7 +105,7 @@ test('reads while Postgres is away raise journal_unavailable; a dead idle connec
   const reading = openReading({ postgres: { url: proxy.through(b.url) }, identity: b.ledger, decode });
   expect(await reading.reader.heads()).toHaveLength(SETTINGS.partitions);
   await b.sql(
-    `select pg_terminate_backend(pid) from pg_stat_activity where query like '%holdfast.heads%' and pid <> pg_backend_pid()`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%holdfast.heads%' and pid <> pg_backend_pid()`,
   );
   expect(await reading.reader.heads()).toHaveLength(SETTINGS.partitions);
   await proxy.refuse();

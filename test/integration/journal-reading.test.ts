@@ -146,7 +146,11 @@ test('a snapshot is one moment: what is committed meanwhile does not show in any
 test('a snapshot whose reader raises is ended, and its connection serves the next', async () => {
   const failing = b.reading.snapshots.withSnapshot(partition, () => Promise.reject(new Error('reader')));
   await expect(failing).rejects.toThrow('reader');
-  expect(await b.sql(`select 1 from pg_stat_activity where state like 'idle in transaction%'`)).toEqual([]);
+  expect(
+    await b.sql(
+      `select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+    ),
+  ).toEqual([]);
   expect(await b.reading.reader.heads()).toHaveLength(SETTINGS.partitions);
 });
 
