@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { StoredEvent } from '../../events/index.js';
 import { BalancesProjection } from '../../projections/balances.js';
 import type { Config, Role } from '../config/settings.js';
-import type { KeyStore, OnCommitted } from '../core/ports.js';
+import type { DecodeBody, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
 import { createMetrics, observeLedger } from '../metrics/index.js';
@@ -15,7 +15,7 @@ import { LedgerService } from '../service/ledger-service.js';
 import type { Ledger } from '../service/ledger.js';
 import { compileDecodeBody } from '../validation/decode-body.js';
 import { startBodies } from './bodies.js';
-import type { Bodies } from './bodies.js';
+import type { Bodies, BodyParts } from './bodies.js';
 import { openKafka } from './kafka.js';
 import type { KafkaSide } from './kafka.js';
 import { spreadMaxCosts } from './max-costs.js';
@@ -50,60 +50,67 @@ export interface Holdfast {
   close(): Promise<void>;
 }
 
+/** What everything else stands on: the database and Redis, connected. */
+interface Ground {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly identity: LedgerRecord;
+  readonly metrics: Metrics;
+  readonly decode: DecodeBody;
+  readonly reading: JournalReading;
+  readonly elections: PostgresElections;
+  readonly redis: RedisSide;
+}
+
+const openGround = async (config: Config, logger: Logger): Promise<Ground> => {
+  const postgres = postgresOptions(config);
+  const identity = await openLedger(postgres, config.ledger);
+  const decode = compileDecodeBody();
+  const reading = openReading({ postgres, identity, decode, poolMax: config.postgres.poolMax });
+  const elections = new PostgresElections(postgres);
+  const metrics = createMetrics({ processToo: true });
+  try {
+    const redis = await openRedisSide(config, identity, reading, logger);
+    return { config, logger, identity, metrics, decode, reading, elections, redis };
+  } catch (error) {
+    await elections.close();
+    await reading.close();
+    throw error;
+  }
+};
+
+const closeGround = async ({ redis, elections, reading }: Ground): Promise<void> => {
+  await redis.stop();
+  await elections.close();
+  await reading.close();
+};
+
 /**
  * Opens the ledger that the configuration names. Redis and Kafka may be away; Postgres must be there.
  * Raises ConfigError, LedgerMismatchError (a database that this program may not use), RedisSettingError (a Redis that
  * evicts), TopicRefusedError (a topic that loses events), and UnavailableError or SessionLostError when Postgres is away.
  */
 export const openHoldfast = async (config: Config, { logger, roles }: OpenOptions): Promise<Holdfast> => {
-  const postgres = postgresOptions(config);
-  const identity = await openLedger(postgres, config.ledger);
-  const metrics = createMetrics({ processToo: true });
-  const decode = compileDecodeBody();
-  const reading = openReading({ postgres, identity, decode, poolMax: config.postgres.poolMax });
-  const elections = new PostgresElections(postgres);
-  const redis = await openRedisSide(config, identity, reading, logger);
+  const ground = await openGround(config, logger);
+  try {
+    return await openUpon(ground, roles);
+  } catch (error) {
+    await closeGround(ground);
+    throw error;
+  }
+};
+
+const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfast> => {
+  const { config, identity, reading, redis, logger, metrics } = ground;
   const projection = openProjection(identity, reading, redis, logger, () => bodies.lookAtRedis());
-  const kafka = await openKafka({
-    config,
-    identity,
-    reading,
-    elections,
-    decode,
-    logger,
-    metrics: metrics.ledger,
-    projection,
-    roles,
-  });
-  const journal = openJournal({ config, identity, logger, metrics }, (partition, events) => {
+  const kafka = await openKafka({ ...ground, metrics: metrics.ledger, projection, roles });
+  const journal = openJournal(ground, (partition, events) => {
     projection.offer(partition, events);
     kafka.committed(partition, events);
     void spreadMaxCosts(redis.readiness, identity.partitions, partition, events);
   });
   const rebuild = rebuilder(config, reading, redis);
-  const bodies = startBodies(
-    {
-      config,
-      partitions: identity.partitions,
-      journal,
-      reader: reading.reader,
-      elections,
-      readiness: redis.readiness,
-      orphans: redis.orphans,
-      projection,
-      compare: { balances: redis.reader, snapshots: reading.snapshots },
-      rebuild: async (partition, why) => {
-        const { accounts, openReservations } = await rebuild(partition);
-        logger.info(
-          { body: 'rebuild', partition, why, accounts, open: openReservations },
-          'a partition of Redis was rebuilt',
-        );
-      },
-      metrics: metrics.ledger,
-      logger,
-    },
-    roles,
-  );
+  const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles);
   const service = new LedgerService({
     identity,
     holds: redis.holds,
@@ -114,28 +121,50 @@ export const openHoldfast = async (config: Config, { logger, roles }: OpenOption
     defaults: commandDefaults(config),
   });
   return {
-    identity,
+    ...ground,
     ledger: observeLedger(service, metrics.ledger),
     keys: reading.keys,
-    metrics,
-    reading,
-    redis,
     kafka,
     bodies,
-    config,
     readEvents: (partition, after, limit) => reading.reader.read(partition, after, limit),
     history: () => history(reading, identity.partitions),
     rebuild,
-    verify: (onProgress) => verifyWith({ config, identity, reading, redis, decode, logger }, onProgress),
+    verify: (onProgress) => verifyWith(ground, onProgress),
     close: async () => {
       await bodies.stop();
       await journal.close();
       await projection.stop();
       await kafka.stop();
-      await redis.stop();
-      await elections.close();
-      await reading.close();
+      await closeGround(ground);
     },
+  };
+};
+
+interface Moving {
+  readonly journal: PostgresJournal;
+  readonly projection: BalancesProjection;
+  readonly rebuild: Holdfast['rebuild'];
+}
+
+const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): BodyParts => {
+  const { config, identity, reading, redis, elections, metrics, logger } = ground;
+  return {
+    config,
+    partitions: identity.partitions,
+    journal,
+    reader: reading.reader,
+    elections,
+    readiness: redis.readiness,
+    orphans: redis.orphans,
+    projection,
+    compare: { balances: redis.reader, snapshots: reading.snapshots },
+    rebuild: async (partition, why) => {
+      const { accounts, openReservations } = await rebuild(partition);
+      const found = { body: 'rebuild', partition, why, accounts, open: openReservations };
+      logger.info(found, 'a partition of Redis was rebuilt');
+    },
+    metrics: metrics.ledger,
+    logger,
   };
 };
 
@@ -175,14 +204,7 @@ const openProjection = (
       logger.warn({ part: 'balances', partition, err: error }, 'events could not be applied to Redis'),
   });
 
-interface JournalParts {
-  readonly config: Config;
-  readonly identity: LedgerRecord;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
-
-const openJournal = ({ config, identity, logger, metrics }: JournalParts, onCommitted: OnCommitted): PostgresJournal =>
+const openJournal = ({ config, identity, logger, metrics }: Ground, onCommitted: OnCommitted): PostgresJournal =>
   new PostgresJournal({
     postgres: postgresOptions(config),
     identity,

@@ -18,16 +18,14 @@ const fileText = (setting: string, path: string | undefined): string | undefined
   }
 };
 
-/*
- * The configuration in each adapter's own words.
- */
-
+/** The configuration in the journal's words; `url` may be another login's. Raises ConfigError for a file that can't be read. */
 export const postgresOptions = ({ postgres }: Config, url = postgres.url): PostgresOptions => ({
   url,
   ...given('ca', fileText('postgres.ca_file', postgres.caFile)),
   statementTimeoutMs: postgres.statementTimeoutMs,
 });
 
+/** The configuration in Redis's words. */
 export const redisSettings = ({ redis }: Config): Pick<RedisSettings, 'url'> & Partial<RedisSettings> => ({
   url: redis.url,
   keyPrefix: redis.keyPrefix,
@@ -39,6 +37,7 @@ export const redisSettings = ({ redis }: Config): Pick<RedisSettings, 'url'> & P
   closedIdsMax: redis.closedIdsMax,
 });
 
+/** The configuration in Kafka's words. */
 export const kafkaSettings = ({ kafka }: Config): KafkaSettings => ({
   brokers: kafka.brokers,
   topic: kafka.topic,
@@ -52,6 +51,7 @@ export const kafkaSettings = ({ kafka }: Config): KafkaSettings => ({
   saslPassword: kafka.saslPassword,
 });
 
+/** What a command leaves open, as configured. */
 export const commandDefaults = ({ reservations }: Config): CommandDefaults => ({
   ttlSeconds: reservations.ttlSeconds,
   ttlMaxSeconds: reservations.ttlMaxSeconds,
