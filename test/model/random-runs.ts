@@ -41,16 +41,23 @@ export const forRandomSteps = async (
   const found = details.counterexample as readonly [readonly LedgerStep[]] | null;
   if (found === null)
     throw new Error(`The runs took too long: ${details.numRuns.toString()} of ${runs.toString()} were done.`);
-  const text = failureText(details.seed, details.counterexamplePath ?? '', found[0]);
+  const text = failureText(details, found[0]);
   throw new Error(text, { cause: details.errorInstance });
 };
 
 /** The longest that runs may take, ms, with the search for fewer steps. */
 export const timeLimitMs = (runs: number): number => 120_000 + runs * 5_000;
 
-const failureText = (seed: number, path: string, taken: readonly LedgerStep[]): string =>
+const failureText = (
+  details: Pick<fc.RunDetails<unknown>, 'seed' | 'counterexamplePath' | 'errorInstance'>,
+  taken: readonly LedgerStep[],
+): string =>
   [
-    `The sides differ after these ${taken.length.toString()} steps (the last is where it shows):`,
+    `The sides differ: ${firstLine(details.errorInstance)}`,
+    `After these ${taken.length.toString()} steps, of which the last is where it shows:`,
     inLines(taken),
-    `Again: HOLDFAST_MODEL_SEED=${seed.toString()} HOLDFAST_MODEL_PATH=${path} npm run test:model`,
+    `Again: HOLDFAST_MODEL_SEED=${details.seed.toString()} HOLDFAST_MODEL_PATH=${details.counterexamplePath ?? ''} npm run test:model`,
   ].join('\n');
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
