@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
-import { RedisFault, faultOf } from './errors.js';
+import { RedisFault, RedisSettingError, faultOf } from './errors.js';
 import type { PartitionKeys } from './keys.js';
 import { Pending } from './pending.js';
 import { SCRIPTS } from './script-contracts.js';
@@ -44,6 +44,7 @@ export class Connection {
   private readonly loading = new Map<ScriptName, Promise<void>>();
   private clockOffsetMs = 0;
   private closed = false;
+  private socketError: Error | undefined;
 
   private constructor(
     readonly address: Address,
@@ -62,8 +63,8 @@ export class Connection {
       disableClientInfo: true,
       connectionName: 'holdfast',
     });
-    // Errors of the socket also end it; who waits for a command learns of them there.
-    this.redis.on('error', () => undefined);
+    // Errors of the socket also end it; who waits for a command learns only that it was closed.
+    this.redis.on('error', (error) => (this.socketError = error));
     this.redis.once('end', () => this.ended());
   }
 
@@ -77,7 +78,9 @@ export class Connection {
       return { connection, server };
     } catch (error) {
       connection.close();
-      throw error instanceof Error && error.name === 'RedisSettingError' ? error : faultOf(error);
+      if (error instanceof RedisSettingError) throw error;
+      // Of the two, the socket's error says why: a port where nobody listens, a certificate that nobody signed.
+      throw faultOf(connection.socketError ?? error);
     }
   }
 
