@@ -17,7 +17,7 @@ const [redis, openssl] = ['redis-server', 'openssl'].map((name) => findProgram(n
 const knowsTls = redis !== undefined && spawnSync(redis, ['--port', '0', '--tls-port', '0', '--maxclients', 'x']).stderr.includes('maxclients'); // prettier-ignore
 
 const PASSWORD = 'p@ss:w/rd';
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-tls-'));
+let folder = '';
 const file = (name: string): string => join(folder, name);
 
 const makeCertificates = (): void => {
@@ -50,6 +50,7 @@ describe.skipIf(openssl === undefined || !knowsTls)('Redis behind TLS, with a us
   };
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'holdfast-tls-'));
     makeCertificates();
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
