@@ -45,4 +45,6 @@ export interface HttpParts {
   readonly logger: Logger;
   readonly build: Build;
   readonly limits?: Partial<HttpLimits>;
+  /** Health, readiness, metrics and the document only, for a process that does not serve the ledger. */
+  readonly operationsOnly?: boolean;
 }

@@ -10,6 +10,7 @@ export interface HttpMetrics {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Puts the HTTP interface's metrics into a registry. */
 export const httpMetrics = (registry: Registry): HttpMetrics => {
   const registers = [registry];
   const requests = new Counter({

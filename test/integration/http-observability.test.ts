@@ -169,3 +169,12 @@ describe('health and readiness', () => {
     http.report = before;
   });
 });
+
+test('a process that does not serve the ledger answers for itself only', async () => {
+  const { app, key } = await HttpHarness.start({}, { operationsOnly: true });
+  const get = async (url: string): Promise<number> =>
+    (await app.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
+  expect([await get('/healthz'), await get('/readyz'), await get('/metrics')]).toEqual([200, 200, 200]);
+  expect(await get('/v1/accounts/acme')).toBe(404);
+  await app.close();
+});

@@ -1,6 +1,6 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createHttpServer } from '../../src/http/index.js';
-import type { HttpLimits, ReadinessReport } from '../../src/http/index.js';
+import type { HttpLimits, HttpParts, ReadinessReport } from '../../src/http/index.js';
 import type { Scope } from '../../src/core/ports.js';
 import { createLogger } from '../../src/logging.js';
 import { createMetrics, observeLedger } from '../../src/metrics/index.js';
@@ -44,7 +44,7 @@ export class HttpHarness {
   /** The key of the tenant `acme` that may do everything. */
   key = '';
 
-  private constructor(limits: Partial<HttpLimits>) {
+  private constructor(limits: Partial<HttpLimits>, more: Partial<HttpParts>) {
     const { journal } = this;
     const ledger = new LedgerService({
       identity: { ledger: 'test', partitions: PARTITIONS, incarnation: 1 },
@@ -56,7 +56,7 @@ export class HttpHarness {
       journal,
       reader: journal,
       confirmer: { confirmed: () => Promise.resolve() },
-      balances: { visible: () => Promise.resolve(true) },
+      balances: { visible: () => Promise.resolve(true), require: () => undefined },
       defaults: { ttlSeconds: 600, ttlMaxSeconds: 3600, holdPolicy: 'larger', level: 'durable' },
     });
     this.app = createHttpServer({
@@ -67,12 +67,13 @@ export class HttpHarness {
       logger: createLogger({ destination: { write: (line: string) => void this.lines.push(line) } }),
       build: { version: '0.1.0-test' },
       limits,
+      ...more,
     });
   }
 
   /** Starts one, with a key of the tenant `acme`. */
-  static async start(limits: Partial<HttpLimits> = {}): Promise<HttpHarness> {
-    const harness = new HttpHarness(limits);
+  static async start(limits: Partial<HttpLimits> = {}, more: Partial<HttpParts> = {}): Promise<HttpHarness> {
+    const harness = new HttpHarness(limits, more);
     harness.key = await harness.mint(['admin'], 'acme');
     await harness.app.ready();
     return harness;

@@ -24,6 +24,7 @@ export const accountAnswer = (account: Account, moment?: { position: number; asO
   as_of: moment === undefined ? undefined : new Date(moment.asOfMs).toISOString(),
 });
 
+/** A recharge or an adjustment, with the account's balance as it is now. */
 export const fundingAnswer = ({ funding, account }: FundingDone): FundingAnswer => ({
   id: funding.id,
   account: funding.account,

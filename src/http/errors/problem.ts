@@ -109,5 +109,6 @@ const UNAVAILABLE: Readonly<Record<UnavailableError['code'], string>> = {
   stopping: 'The server is stopping. Nothing happened; send the same request to another one.',
 };
 
+/** What a caller learns of an error that nobody foresaw: where to look. */
 export const internalError = (requestId: string): Outcome =>
   problem('internal_error', `The log says what happened, under request ${requestId}.`, { request_id: requestId });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { withoutSecrets } from '../../logging.js';
 import { json } from '../endpoint.js';
 import type { Endpoint } from '../endpoint.js';
 import type { ReadinessReport } from '../readiness.js';
@@ -26,7 +27,7 @@ export const operationRoutes = (app: FastifyInstance, parts: RouteParts): void =
 
 const readinessAnswer = (report: ReadinessReport, { build, isStopping }: RouteParts): ReadinessAnswer => {
   const stopping = isStopping();
-  const parts = report.parts.map(({ name, ok, state }) => ({ name, ok, state }));
+  const parts = report.parts.map(({ name, ok, state }) => ({ name, ok, state: withoutSecrets(state) }));
   return {
     ready: report.ready && !stopping,
     build,

@@ -32,6 +32,7 @@ export const FINALIZE_RULES = {
   anyOf: [{ required: ['amount'] }, { required: ['amounts'] }],
 } as const;
 
+/** The body of a reserve; its bounds are configured. */
 export const ReserveBody = (limits: ReservationLimits) =>
   Schema.Struct({
     id: maybe(Id),
@@ -75,6 +76,7 @@ export const RefundBody = Schema.Struct({
 }).annotations({ identifier: 'Refund' });
 export type RefundBody = typeof RefundBody.Type;
 
+/** The body of an extend; its bounds are configured. */
 export const ExtendBody = (limits: ReservationLimits) =>
   Schema.Struct({ ttl_seconds: ttlSeconds(limits) }).annotations({ identifier: 'Extend' });
 export type ExtendBody = ReturnType<typeof ExtendBody>['Type'];
