@@ -1,6 +1,12 @@
 import type { Connection, Submittable } from 'pg';
+import { UnsendableError } from './errors.js';
+import type { Frame } from './frame.js';
 import type { Fields } from './row.js';
 import type { Parameter } from './statement.js';
+
+/** How parameters and columns are sent. */
+const TEXT = 0;
+const BINARY = 1;
 
 /** One step of a batch: run a prepared statement, or fetch on from a portal that an earlier batch left open. */
 export type Step =
@@ -27,23 +33,32 @@ export interface StepResult {
  * It plugs into node-postgres where its own Query does (the interface that pg-cursor uses).
  */
 export class Batch implements Submittable {
+  readonly #frame: Frame;
   readonly #steps: readonly Step[];
   readonly #results: { rows: Fields[]; more: boolean }[];
   readonly #done: (error: unknown, results: readonly StepResult[]) => void;
   #at = 0;
   #error: unknown;
 
-  constructor(steps: readonly Step[], done: (error: unknown, results: readonly StepResult[]) => void) {
+  constructor(frame: Frame, steps: readonly Step[], done: (error: unknown, results: readonly StepResult[]) => void) {
+    this.#frame = frame;
     this.#steps = steps;
     this.#results = steps.filter((step) => step.kind !== 'prepare').map(() => ({ rows: [], more: false }));
     this.#done = done;
   }
 
-  submit(connection: Connection): void {
-    connection.stream.cork();
-    for (const step of this.#steps) send(connection, step);
-    connection.sync();
-    connection.stream.uncork();
+  /** Returns what writing the messages raised, before any of them was sent: node-postgres hands it to `handleError`. */
+  submit({ stream }: Connection): unknown {
+    try {
+      this.#frame.reset();
+      for (const step of this.#steps) writeStep(this.#frame, step);
+      this.#frame.message('S', () => undefined);
+    } catch (error) {
+      return new UnsendableError('A parameter could not be written.', { cause: error });
+    }
+    // A line that is closing is reported by its own event.
+    if (stream.writable) stream.write(this.#frame.bytes());
+    return undefined;
   }
 
   handleDataRow(message: { readonly fields: Fields }): void {
@@ -80,19 +95,35 @@ export class Batch implements Submittable {
   }
 }
 
-/** The driver's types call the row limit a string; it writes a number. */
-const rowLimit = (rows: number): string => rows as unknown as string;
-
-const send = (connection: Connection, step: Step): void => {
-  switch (step.kind) {
-    case 'prepare':
-      return connection.parse({ name: step.statement, text: step.text, types: [] }, true);
-    case 'fetch':
-      return connection.execute({ portal: step.portal, rows: rowLimit(step.rows) }, true);
-    case 'run': {
-      const { statement, values, portal } = step;
-      connection.bind({ statement, values: [...values], ...(portal === undefined ? {} : { portal }) }, true);
-      return connection.execute(portal === undefined ? null : { portal, rows: rowLimit(step.rows ?? 0) }, true);
-    }
+const writeStep = (frame: Frame, step: Step): void => {
+  if (step.kind === 'prepare') {
+    frame.message('P', () => {
+      frame.cstring(step.statement);
+      frame.cstring(step.text);
+      // No parameter types: the statement's own casts say them.
+      frame.int16(0);
+    });
+    return;
   }
+  if (step.kind === 'run') writeBind(frame, step);
+  frame.message('E', () => {
+    frame.cstring(step.portal ?? '');
+    frame.int32(step.rows ?? 0);
+  });
 };
+
+const writeBind = (frame: Frame, { statement, values, portal }: Extract<Step, { kind: 'run' }>): void =>
+  frame.message('B', () => {
+    frame.cstring(portal ?? '');
+    frame.cstring(statement);
+    frame.int16(values.length);
+    for (const value of values) frame.int16(typeof value === 'object' && value !== null ? BINARY : TEXT);
+    frame.int16(values.length);
+    for (const value of values)
+      if (value === null) frame.int32(-1);
+      else if (typeof value === 'string') frame.sizedText(value);
+      else frame.sized(() => value.write(frame));
+    // All columns of the answer in one form.
+    frame.int16(1);
+    frame.int16(TEXT);
+  });

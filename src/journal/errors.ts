@@ -18,6 +18,11 @@ export class SessionLostError extends Error {
   override readonly name = 'SessionLostError';
 }
 
+/** A parameter could not be written: a bug. Nothing was sent, and the connection lives on. */
+export class UnsendableError extends Error {
+  override readonly name = 'UnsendableError';
+}
+
 /** The database is not one that this program may work on: an operator must act. The message says what to do. */
 export class LedgerMismatchError extends Error {
   override readonly name = 'LedgerMismatchError';
@@ -37,11 +42,13 @@ export const SQLSTATE = {
 
 /** True for what one command's data can cause (classes 22 and 23): alone, the others of its group would have passed. */
 export const isCausedByData = (error: unknown): boolean =>
-  error instanceof StatementError && (error.code.startsWith('22') || error.code.startsWith('23'));
+  error instanceof UnsendableError ||
+  (error instanceof StatementError && (error.code.startsWith('22') || error.code.startsWith('23')));
 
 /** Sorts what node-postgres raises: a refused statement, or a lost connection (a FATAL ends it as well). */
-export const fromDriver = (error: unknown): StatementError | SessionLostError => {
-  if (error instanceof StatementError || error instanceof SessionLostError) return error;
+export const fromDriver = (error: unknown): StatementError | SessionLostError | UnsendableError => {
+  if (error instanceof StatementError || error instanceof SessionLostError || error instanceof UnsendableError)
+    return error;
   if (error instanceof DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC')
     return new StatementError(error.code ?? '', error.message, error.constraint);
   const why = error instanceof Error ? error.message : String(error);

@@ -74,7 +74,7 @@ export class PostgresKeys implements KeyStore {
 
   async insert(key: Omit<ApiKey, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKey> {
     const scopes = `{${key.scopes.join(',')}}`;
-    const secret = Buffer.from(key.secretSha256);
+    const secret = `\\x${Buffer.from(key.secretSha256).toString('hex')}`;
     try {
       const [[made]] = await this.#sessions.use((session) =>
         session.run(call(insertKey, key.id, secret, key.tenant ?? null, scopes, key.label)),

@@ -2,6 +2,7 @@ import type { Command } from '../core/command.js';
 import { fundingKey, initialState, maxCostKey, referenceKey, reservationKey } from '../core/state.js';
 import type { Funding, LedgerState } from '../core/state.js';
 import { textArray } from './binary.js';
+import type { BinaryParameter } from './binary.js';
 import type { Session } from './session.js';
 import { readAccounts } from './sql/accounts.js';
 import { readFundings, readReferences } from './sql/fundings.js';
@@ -130,7 +131,7 @@ export const load = async (session: Session, commands: readonly Command[]): Prom
 };
 
 const addFundings = (reads: Reads, needs: Needs, state: LedgerState): void => {
-  const keep = (statement: Statement<Funding>, arrays: readonly Buffer[]): void =>
+  const keep = (statement: Statement<Funding>, arrays: readonly BinaryParameter[]): void =>
     reads.add(call(statement, ...arrays), (funding) => {
       state.fundings.set(fundingKey(funding.tenant, funding.kind, funding.id), funding);
       if (funding.reference !== undefined)
@@ -147,7 +148,7 @@ const addFundings = (reads: Reads, needs: Needs, state: LedgerState): void => {
   }
 };
 
-const idArrays = (ids: ReadonlyMap<string, Id>): readonly [tenants: Buffer, ids: Buffer] => {
+const idArrays = (ids: ReadonlyMap<string, Id>): readonly [tenants: BinaryParameter, ids: BinaryParameter] => {
   const list = [...ids.values()];
   return [textArray(list.map((i) => i.tenant)), textArray(list.map((i) => i.id))];
 };

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Batch } from './batch.js';
 import type { Step, StepResult } from './batch.js';
+import { Frame } from './frame.js';
 import { LedgerMismatchError, SQLSTATE, SessionLostError, StatementError, fromDriver } from './errors.js';
 import { DEFAULT_LOCK_TIMEOUT_MS, DEFAULT_STATEMENT_TIMEOUT_MS, clientConfig } from './options.js';
 import type { PostgresOptions } from './options.js';
@@ -24,12 +25,13 @@ export interface SessionSettings {
 /**
  * One connection to Postgres, with the program's role and settings, and its statements prepared.
  * Calls queue up behind each other. Raises StatementError when Postgres refuses, SessionLostError when the connection
- * broke or did not answer in time (it is cut then); nothing else.
+ * broke or did not answer in time (it is cut then), UnsendableError when a parameter can't be written (a bug).
  */
 export class Session {
   readonly #client: pg.Client;
   readonly #answerMs: number;
   readonly #lost = new AbortController();
+  readonly #frame = new Frame();
   #tail: Promise<unknown> = Promise.resolve();
   #portals = 0;
 
@@ -131,7 +133,7 @@ export class Session {
         () =>
           new Promise<readonly StepResult[]>((resolve, reject) => {
             this.#client.query(
-              new Batch(steps, (error, results) => {
+              new Batch(this.#frame, steps, (error, results) => {
                 if (error === undefined) resolve(results);
                 else reject(fromDriver(error));
               }),

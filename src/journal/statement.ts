@@ -1,7 +1,8 @@
+import type { BinaryParameter } from './binary.js';
 import type { Row } from './row.js';
 
 /** A parameter: text form, binary form, or NULL. */
-export type Parameter = string | Buffer | null;
+export type Parameter = string | BinaryParameter | null;
 
 /** One SQL statement, prepared once per connection, with what a row of its answer means. */
 export interface Statement<R> {

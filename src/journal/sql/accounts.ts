@@ -1,5 +1,6 @@
 import type { Account } from '../../core/state.js';
 import { boolArray, int4Array, int8Array, textArray } from '../binary.js';
+import type { BinaryParameter } from '../binary.js';
 import { decodeMetadata, encodeMetadata } from '../json.js';
 import type { Row } from '../row.js';
 import { call, command } from '../statement.js';
@@ -76,7 +77,7 @@ const changeAccounts = command(
 export const updateAccounts = (rows: readonly Account[]): Call<never> =>
   call(changeAccounts, textArray(rows.map((a) => a.account)), ...bucketArrays(rows));
 
-const bucketArrays = (rows: readonly Account[]): Buffer[] => [
+const bucketArrays = (rows: readonly Account[]): BinaryParameter[] => [
   int8Array(rows.map((a) => a.available)),
   int8Array(rows.map((a) => a.held)),
   int8Array(rows.map((a) => a.used)),

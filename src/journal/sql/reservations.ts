@@ -1,6 +1,7 @@
 import { LEVELS } from '../../../events/index.js';
 import type { Reservation, ReservationState } from '../../core/state.js';
 import { boolArray, int4Array, int8Array, textArray } from '../binary.js';
+import type { BinaryParameter } from '../binary.js';
 import { decodeAmounts, decodeMetadata, decodeObject, encodeAmounts } from '../json.js';
 import type { JsonObject } from '../json.js';
 import type { Row } from '../row.js';
@@ -146,7 +147,7 @@ export const updateReservations = (rows: readonly ReservationWrite[]): Call<neve
     ...changing(rows),
   );
 
-const changing = (rows: readonly ReservationWrite[]): Buffer[] => [
+const changing = (rows: readonly ReservationWrite[]): BinaryParameter[] => [
   int8Array(rows.map((r) => r.reservation.closedPosition)),
   int8Array(rows.map((r) => r.closedAtMs)),
   textArray(rows.map((r) => `{${r.positions.join(',')}}`)),
