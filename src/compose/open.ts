@@ -117,7 +117,10 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     journal,
     reader: readerOf(reading),
     confirmer: kafka.confirmer,
-    balances: projection,
+    balances: {
+      visible: (partition, position) => projection.visible(partition, position),
+      require: (partition, position) => redis.requireApplied(partition, identity.incarnation, position),
+    },
     defaults: commandDefaults(config),
   });
   return {

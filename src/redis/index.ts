@@ -42,6 +42,11 @@ export interface RedisSide {
   readonly reader: BalancesReader;
   /** True when the partition's server is connected and compared: then its scripts can be called. */
   isReachable(partition: number): boolean;
+  /**
+   * From now on this node's holds are answered by Redis only once it has applied `position`: whoever was told of a
+   * balance must not be refused by one from before.
+   */
+  requireApplied(partition: number, incarnation: number, position: number): void;
   /** Compares servers, slots and epochs now instead of at the next round. */
   refresh(): Promise<void>;
   stop(): Promise<void>;
@@ -70,6 +75,7 @@ export const openRedis = async (options: OpenRedis): Promise<RedisSide> => {
     rebuild: new RedisRebuildTarget(masters),
     reader: new RedisBalancesReader(masters),
     isReachable: (partition) => masters.route(partition) !== undefined,
+    requireApplied: (partition, incarnation, position) => seen.note(partition, incarnation, position),
     refresh: () => masters.refresh(),
     stop: () => masters.stop(),
   };

@@ -41,6 +41,8 @@ import { reserve } from './reserve.js';
 export interface BalanceVisibility {
   /** Waits until the partition's balances in Redis include `position`. At once false when the partition is not ready, or in time not seen. */
   visible(partition: number, position: number): Promise<boolean>;
+  /** From now on no reserve that comes here is refused on a balance from before `position`. */
+  require(partition: number, position: number): void;
 }
 
 export interface LedgerParts {
@@ -158,12 +160,14 @@ export class LedgerService implements Ledger {
     return { ok: true, replay: decision.replay, reservation, position: decision.position };
   }
 
-  /** A recharge answers when its balance is visible in Redis, or at commit while the partition is not ready. */
+  /** A recharge answers when its balance is visible in Redis, or at commit while the partition is not ready or slow. */
   private async fund(command: Command): Promise<Result<FundingDone>> {
     const { decision, partition } = await this.append(command, this.parts.defaults.level);
     if (decision.outcome === 'rejected') return { ok: false, rejection: decision.rejection };
     if (decision.answer.kind !== 'funding') throw unexpected('funding');
-    await this.parts.balances.visible(partition, decision.position);
+    // Answered without being visible, it must still count for the next reserve: that one then goes to the journal.
+    if (!(await this.parts.balances.visible(partition, decision.position)))
+      this.parts.balances.require(partition, decision.position);
     const { funding, account } = decision.answer;
     return { ok: true, replay: decision.replay, funding, account };
   }

@@ -11,11 +11,14 @@ import { sole } from '../core/orders.js';
 
 interface Setting {
   readonly level?: Level;
-  readonly kafka?: { away: boolean };
+  readonly kafka?: {
+    away: boolean; /** Redis does not show in time what was committed. */
+    readonly slowRedis?: boolean;
+  };
 }
 
 /** A service over a journal in memory; what is waited for is written down. */
-const start = ({ level = 'durable', kafka = { away: false } }: Setting = {}) => {
+const start = ({ level = 'durable', kafka = { away: false }, slowRedis = false }: Setting = {}) => {
   const state = initialState();
   const tail = emptyTail();
   const log: StoredEvent[] = [];
@@ -59,8 +62,9 @@ const start = ({ level = 'durable', kafka = { away: false } }: Setting = {}) => 
     balances: {
       visible: (partition, position) => {
         waited.push(`redis ${partition} ${position}`);
-        return Promise.resolve(true);
+        return Promise.resolve(!slowRedis);
       },
+      require: (partition, position) => waited.push(`required ${partition} ${position}`),
     },
     defaults: { ttlSeconds: 600, ttlMaxSeconds: 3600, holdPolicy: 'larger', level },
   };
@@ -91,6 +95,12 @@ describe('what an answer waits for', () => {
     await service.recharge({ tenant: 'acme', account: 'acme', id: 'paid-1', amount: 100n });
     await service.adjust({ tenant: 'acme', account: 'acme', id: 'a1', amount: -1n, reason: 'wrong' });
     expect(waited).toEqual(['redis 0 2', 'redis 0 3']);
+  });
+
+  test('a recharge that Redis does not show in time: the next reserve here must not be answered from before it', async () => {
+    const { service, waited } = await funded({ slowRedis: true });
+    await service.recharge({ tenant: 'acme', account: 'acme', id: 'paid-2', amount: 100n });
+    expect(waited).toEqual(['redis 0 3', 'required 0 3']);
   });
 
   test('a replicated reserve: that Kafka has its event; a replay of it too', async () => {
