@@ -10,7 +10,7 @@ import type { LedgerStep } from '../model/ledger-steps.js';
 import { TENANT } from '../model/random-commands.js';
 import { forRandomSteps, isAsked, runsAsked, timeLimitMs } from '../model/random-runs.js';
 
-const RUNS = runsAsked(10);
+const RUNS = runsAsked(15);
 const databases = benches({ name: 'holdfast', partitions: 1 });
 /** Databases go while the next run is under way. */
 const closing: Promise<void>[] = [];

@@ -77,6 +77,10 @@ export class LedgerDriver {
         return;
       case 'broken':
         return this.takeBroken(step);
+      case 'raced':
+        await this.redis.act({ do: 'hold', command: step.held });
+        await this.log.append(step.appended);
+        return;
       case 'restart':
         return this.restart();
       case 'rebuild_from_events':

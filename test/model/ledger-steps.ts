@@ -1,6 +1,6 @@
 /** Random steps of the whole ledger: those of the Redis side, and what can befall Postgres, the process and a rebuild. */
 import fc from 'fast-check';
-import type { Command } from '../../src/core/command.js';
+import type { Command, Reserve } from '../../src/core/command.js';
 import { BREAKS } from './broken-appends.js';
 import type { Break } from './broken-appends.js';
 import { otherCommands, reserves } from './random-commands.js';
@@ -13,6 +13,8 @@ export type LedgerStep =
   | { readonly do: 'together'; readonly commands: readonly Command[] }
   /** An append whose connection breaks, and the same command again. A reserve goes through Redis when `held`. */
   | { readonly do: 'broken'; readonly how: Break; readonly held: boolean; readonly command: Command }
+  /** A hold whose process dies, and then the same id with other contents, past Redis: its event replaces the hold. */
+  | { readonly do: 'raced'; readonly held: Reserve; readonly appended: Reserve }
   /** The process ends and another begins: it knows nothing of what was under way. */
   | { readonly do: 'restart' }
   | { readonly do: 'rebuild_from_events' }
@@ -35,6 +37,12 @@ export const ledgerSteps: fc.Arbitrary<LedgerStep> = fc.oneof(
     arbitrary: fc
       .tuple(fc.constantFrom(...BREAKS), fc.boolean(), commands)
       .map(([how, held, command]): LedgerStep => ({ do: 'broken', how, held, command })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(reserves, reserves)
+      .map(([held, other]): LedgerStep => ({ do: 'raced', held, appended: { ...other, id: held.id } })),
   },
   { weight: 1, arbitrary: fc.constant<LedgerStep>({ do: 'restart' }) },
   { weight: 1, arbitrary: fc.constant<LedgerStep>({ do: 'rebuild_from_events' }) },
