@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=build /build/package.json /build/docker-compose.yml ./
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/lua lua
+COPY --from=build /build/data data
 COPY --from=build /build/migrations migrations
 COPY --from=build /build/dist dist
 USER node

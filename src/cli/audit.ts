@@ -14,6 +14,10 @@ const eventText = ({ event, hash }: StoredEvent): string => {
   const postings = event.data.postings.map(
     (p) => `    ${p.account}: available ${p.available}, held ${p.held}, used ${p.used}, funded ${p.funded} (${p.unit})`,
   );
+  if (event.name === 'MaxCostRaised' || event.name === 'MaxCostSet') {
+    const { model, unit, amount, previous } = event.data;
+    postings.push(`    ${model}: max_cost ${previous?.toString() ?? 'unknown'} -> ${amount.toString()} (${unit})`);
+  }
   const place = `${event.partition.toString()}/${event.position.toString()}`;
   return [`${timeText(event.timeMs)}  ${event.name}  at ${place}, hash ${hash.slice(0, 16)}…`, ...postings].join('\n');
 };

@@ -74,15 +74,18 @@ const start = (
 /** The healing pass looks less often than the readiness keeper: each look costs a script and a snapshot. */
 const HEALING_PAUSES = 4;
 
-/** Since when each partition has been behind: the age of its lag, in seconds. */
+/** How long each partition has been behind, in seconds: since it last had everything that was there when the clock started. */
 class LagClock {
-  private readonly sinceMs = new Map<number, number>();
+  private readonly started = new Map<number, { readonly sinceMs: number; readonly head: number }>();
 
-  seconds(partition: number, positions: number): number {
-    if (positions === 0) this.sinceMs.delete(partition);
-    else if (!this.sinceMs.has(partition)) this.sinceMs.set(partition, performance.now());
-    const since = this.sinceMs.get(partition);
-    return since === undefined ? 0 : (performance.now() - since) / 1000;
+  seconds(partition: number, checkpoint: number, positions: number): number {
+    const nowMs = performance.now();
+    const before = this.started.get(partition);
+    if (positions === 0) this.started.delete(partition);
+    else if (before === undefined || checkpoint >= before.head)
+      this.started.set(partition, { sinceMs: nowMs, head: checkpoint + positions });
+    const running = this.started.get(partition);
+    return running === undefined ? 0 : (nowMs - running.sinceMs) / 1000;
   }
 }
 
@@ -103,7 +106,12 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
     keeper = start(logger, 'readiness keeper', config.service.healMs, async (signal) => {
       redis = await keepReady(keeping, lastSeen, signal);
       for (const [partition, positions] of redis.lags)
-        metrics.projectionLag('balances', partition, positions, lags.seconds(partition, positions));
+        metrics.projectionLag(
+          'balances',
+          partition,
+          positions,
+          lags.seconds(partition, lastSeen.get(partition) ?? 0, positions),
+        );
     });
     running.push(keeper);
   }
@@ -112,7 +120,10 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
       ...parts.compare,
       partitions: parts.partitions,
       sampleSize: config.service.auditSampleSize,
-      rebuild: parts.rebuild,
+      rebuild: (partition, why) => rebuildElected(parts, partition, why),
+      reconcileMaxCosts: async (partition) => {
+        await parts.readiness.putMaxCosts(partition, await parts.reader.maxCosts());
+      },
       onDrift: (drift) =>
         logger.error(
           { body: 'healing pass', partition: drift.partition, account: drift.account },
@@ -135,17 +146,29 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
   };
 };
 
+/** One healer at a time makes a partition anew; who is not elected leaves it to the other. */
+const rebuildElected = async (parts: BodyParts, partition: number, why: string): Promise<void> => {
+  const elected = await parts.elections.tryElect('rebuild', partition);
+  if (elected === undefined) return;
+  try {
+    await parts.rebuild(partition, why);
+  } finally {
+    await elected.release();
+  }
+};
+
 const expiryBody = (parts: BodyParts) => async (signal: AbortSignal) => {
   const { reader, journal, partitions, metrics, logger } = parts;
   const onExpired = (count: number): void => {
     logger.info({ body: 'expiry sweeper', count }, 'reservations expired and were given back');
-    for (let i = 0; i < count; i += 1) metrics.refunded('expired');
+    metrics.refunded('expired', count);
   };
   await sweepExpired({ expired: reader, journal, partitions, onExpired }, signal);
 };
 
 const orphanBody = (parts: BodyParts) => async (signal: AbortSignal) => {
-  const given = await sweepOrphans(parts.orphans, parts.partitions, signal);
+  const { found, given } = await sweepOrphans(parts.orphans, parts.partitions, signal);
+  parts.metrics.orphanedHolds(found);
   if (given === 0) return;
   parts.metrics.orphansGivenBack(given);
   parts.logger.info({ body: 'orphan sweeper', count: given }, 'holds that nobody answered for were given back');

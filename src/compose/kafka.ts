@@ -31,6 +31,8 @@ export interface KafkaSide {
   committed(partition: number, events: readonly StoredEvent[]): void;
   /** How the relay of each partition is; empty when this process does not relay. */
   relay(): readonly RelayStatus[];
+  /** The topic was found to lose events, or to be of another ledger's shape: an operator must mend it. */
+  refused(): boolean;
   /** In words, for /readyz. */
   states(): readonly PartState[];
   stop(): Promise<void>;
@@ -50,8 +52,9 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
   const settings = kafkaSettings(config);
   const partitions = Array.from({ length: identity.partitions }, (_, partition) => partition);
   const serves = roles.length > 0;
-  const topic = serves ? await seeToTopic(parts) : undefined;
   const relay = roles.includes('relay') ? openRelay(parts, partitions) : undefined;
+  // Nothing is sent to a topic that was not looked at: it might lose what it is given.
+  const topic = serves ? await seeToTopic(parts, () => relay?.start()) : undefined;
   const follower = new Follower({
     settings,
     log: parts.logger,
@@ -62,7 +65,6 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
     confirmTimeoutMs: config.kafka.confirmTimeoutMs,
     ...(roles.includes('projector') ? { sink: (partition, run) => parts.projection.take(partition, run) } : {}),
   });
-  relay?.start();
   if (serves) follower.start();
   const lag = relay === undefined ? undefined : tellLag(relay, parts.metrics);
   return {
@@ -74,6 +76,7 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
     },
     committed: (partition, events) => relay?.committed(partition, events),
     relay: () => relay?.status() ?? [],
+    refused: () => topic?.refused() ?? false,
     states: () => [
       ...(topic === undefined ? [] : [topic.state()]),
       ...(relay === undefined ? [] : [relayState(relay.status())]),
@@ -101,20 +104,28 @@ const openRelay = (parts: KafkaParts, partitions: readonly number[]): Relay =>
 
 interface TopicKeeper {
   state(): PartState;
+  refused(): boolean;
   stop(): Promise<void>;
 }
 
 /** Creates or checks the topic now; while Kafka is away, again and again behind the program's back. */
-const seeToTopic = async (parts: KafkaParts): Promise<TopicKeeper> => {
+const seeToTopic = async (parts: KafkaParts, onGood: () => void): Promise<TopicKeeper> => {
+  let refused = false;
   const wish = { partitions: parts.identity.partitions, replicationFactor: parts.config.kafka.replicationFactor };
   let state: PartState = { name: 'topic', ok: false, state: 'not looked at yet' };
   const look = async (): Promise<void> => {
     await ensureTopic(kafkaSettings(parts.config), wish, parts.logger);
+    if (!state.ok) onGood();
+    refused = false;
     state = { name: 'topic', ok: true, state: `${parts.config.kafka.topic} is set up as it must be` };
   };
   const failed = (error: unknown): void => {
     const why = error instanceof Error ? error.message : String(error);
-    if (state.state !== why) parts.logger.warn({ part: 'kafka', err: why }, 'the topic could not be looked at');
+    refused = error instanceof TopicRefusedError;
+    const words = refused
+      ? 'the topic is not what it must be: nothing is sent to it'
+      : 'the topic could not be looked at';
+    if (state.state !== why) parts.logger.warn({ part: 'kafka', err: why }, words);
     state = { name: 'topic', ok: false, state: why };
   };
   let retry: Periodic | undefined;
@@ -126,7 +137,7 @@ const seeToTopic = async (parts: KafkaParts): Promise<TopicKeeper> => {
     const body = (): Promise<void> => (state.ok ? Promise.resolve() : look());
     retry = runPeriodically(body, { pauseMs: TOPIC_RETRY_MS, onError: failed });
   }
-  return { state: () => state, stop: async () => retry?.stop() };
+  return { state: () => state, refused: () => refused, stop: async () => retry?.stop() };
 };
 
 const tellLag = (relay: Relay, metrics: LedgerMetrics): Periodic =>

@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { StoredEvent } from '../../events/index.js';
 import { BalancesProjection } from '../../projections/balances.js';
 import type { Config, Role } from '../config/settings.js';
-import type { DecodeBody, KeyStore, OnCommitted } from '../core/ports.js';
+import type { DecodeBody, Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
 import { createMetrics, observeLedger } from '../metrics/index.js';
-import type { Metrics } from '../metrics/index.js';
+import type { LedgerMetrics, Metrics } from '../metrics/index.js';
 import { rebuildPartition } from '../recovery/rebuild.js';
 import type { RebuildReport } from '../recovery/rebuild.js';
 import { openRedis } from '../redis/index.js';
@@ -40,6 +40,7 @@ export interface Holdfast {
   readonly kafka: KafkaSide;
   readonly bodies: Bodies;
   readonly config: Config;
+  readonly elections: Elections;
   readonly readEvents: (partition: number, after: number, limit: number) => Promise<StoredEvent[]>;
   /** Every event of every partition, a partition after the other. */
   readonly history: () => AsyncIterable<StoredEvent>;
@@ -113,7 +114,7 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
   const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles);
   const service = new LedgerService({
     identity,
-    holds: redis.holds,
+    holds: counted(redis.holds, metrics.ledger),
     journal,
     reader: readerOf(reading),
     confirmer: kafka.confirmer,
@@ -142,6 +143,17 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     },
   };
 };
+
+/** Holds whose outcomes are counted. */
+const counted = (holds: Holds, metrics: LedgerMetrics): Holds => ({
+  hold: async (partition, command) => {
+    const outcome = await holds.hold(partition, command);
+    metrics.held(outcome.kind);
+    return outcome;
+  },
+  release: (partition, tenant, id, attempt) => holds.release(partition, tenant, id, attempt),
+  settle: (partition, tenant, id, position) => holds.settle(partition, tenant, id, position),
+});
 
 interface Moving {
   readonly journal: PostgresJournal;

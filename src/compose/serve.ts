@@ -5,6 +5,7 @@ import { createHttpServer } from '../http/index.js';
 import type { Build, PartState, ReadinessReport } from '../http/index.js';
 import { scriptDigests } from '../redis/index.js';
 import { mintFirstKey } from '../service/keys.js';
+import type { MintedKey } from '../service/keys.js';
 import { openHoldfast } from './open.js';
 import type { Holdfast } from './open.js';
 
@@ -31,7 +32,6 @@ const build = (): Build => {
 export const startServer = async (config: Config, logger: Logger): Promise<RunningServer> => {
   const holdfast = await openHoldfast(config, { logger, roles: config.service.roles });
   try {
-    const first = await mintFirstKey(holdfast.keys);
     const app = createHttpServer({
       ledger: holdfast.ledger,
       keys: holdfast.keys,
@@ -39,6 +39,7 @@ export const startServer = async (config: Config, logger: Logger): Promise<Runni
       metrics: holdfast.metrics,
       logger,
       build: build(),
+      operationsOnly: !config.service.roles.includes('api'),
       limits: {
         maxInFlight: config.http.maxInFlight,
         stopGraceMs: config.http.stopGraceMs,
@@ -46,6 +47,7 @@ export const startServer = async (config: Config, logger: Logger): Promise<Runni
       },
     });
     const url = await app.listen({ host: config.http.host, port: config.http.port });
+    const first = await firstKey(holdfast, config);
     return {
       url,
       holdfast,
@@ -61,12 +63,24 @@ export const startServer = async (config: Config, logger: Logger): Promise<Runni
   }
 };
 
+/** Once in a ledger's life, and by one process: two that start together must not both make one. */
+const firstKey = async ({ keys, elections }: Holdfast, config: Config): Promise<MintedKey | undefined> => {
+  if (!config.service.roles.includes('api')) return undefined;
+  const elected = await elections.tryElect('first key', 0);
+  if (elected === undefined) return undefined;
+  try {
+    return await mintFirstKey(keys);
+  } finally {
+    await elected.release();
+  }
+};
+
 const READINESS_TIMEOUT_MS = 1000;
 
 const readinessOf = async (holdfast: Holdfast): Promise<ReadinessReport> => {
   const parts = [await postgresState(holdfast), redisState(holdfast), ...holdfast.kafka.states()];
   return {
-    ready: parts.every((part) => part.ok || part.name !== 'postgres'),
+    ready: !holdfast.kafka.refused() && parts.every((part) => part.ok || part.name !== 'postgres'),
     schemaVersion: holdfast.identity.schemaVersion,
     scripts: scriptDigests(),
     parts,

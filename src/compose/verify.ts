@@ -18,6 +18,12 @@ export interface VerifyWith {
   readonly logger: Logger;
 }
 
+/** A service that a comparison needs is away; nothing was compared. */
+class ServiceAwayError extends Error {
+  override readonly name = 'ServiceAwayError';
+  readonly code = 'unreachable';
+}
+
 /** How long Kafka may be behind before what is missing there counts as drift, ms. */
 const CATCH_UP_MS = 15_000;
 
@@ -27,6 +33,8 @@ export const verifyWith = async (
   onProgress: VerifyParts['onProgress'],
 ): Promise<VerifyReport> => {
   const partitions = Array.from({ length: identity.partitions }, (_, partition) => partition);
+  const away = partitions.filter((partition) => !redis.isReachable(partition)).length;
+  if (away > 0) throw new ServiceAwayError(`Redis can't be reached for ${away.toString()} partitions.`);
   const link = new KafkaLink(kafkaSettings(config), logger);
   try {
     return await verify({

@@ -1,9 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { SYSTEM_TENANT } from '../../events/index.js';
 
-/** How many ledger partitions a new ledger gets unless told otherwise. */
-export const DEFAULT_PARTITIONS = 64;
-
 /**
  * The partition of a tenant: the first four bytes of SHA-256 of its name, as a big-endian whole number, modulo the number of partitions.
  * What belongs to no tenant stands in partition 0.

@@ -3,9 +3,11 @@ import type { BalanceDrift, CompareParts } from './compare-balances.js';
 
 export interface HealingParts extends CompareParts {
   readonly partitions: number;
-  /** Most accounts compared in one pass. */
+  /** Most accounts compared in one script and one snapshot. */
   readonly sampleSize: number;
   readonly rebuild: (partition: number, why: string) => Promise<void>;
+  /** Brings the partition's copies of max_cost up to the journal's: what a crash kept from being spread. */
+  readonly reconcileMaxCosts: (partition: number) => Promise<void>;
   /** Told of every account found wrong. Must not raise. */
   readonly onDrift: (drift: BalanceDrift) => void;
 }
@@ -20,19 +22,24 @@ export class HealingPass {
 
   constructor(private readonly parts: HealingParts) {}
 
-  /** Compares the next sample. Returns how many accounts were compared and how many were wrong. Raises UnavailableError. */
+  /** Compares the next page of accounts, about 500. Returns how many accounts were compared and how many were wrong. Raises UnavailableError. */
   async next(): Promise<{ readonly compared: number; readonly drifted: number }> {
     const { partition } = this;
+    if (this.cursor === '0') await this.parts.reconcileMaxCosts(partition);
     const page = await this.parts.balances.accountNames(partition, this.cursor);
     this.advance(page?.cursor);
-    const names = [...new Set(page?.names)].slice(0, this.parts.sampleSize);
-    if (names.length === 0) return { compared: 0, drifted: 0 };
-    const comparison = await compareBalances(this.parts, partition, names);
-    if (comparison.kind === 'put_off') return { compared: 0, drifted: 0 };
-    for (const drift of comparison.drifts) this.parts.onDrift(drift);
-    if (comparison.drifts.length > 0)
-      await this.parts.rebuild(partition, `${comparison.drifts.length.toString()} accounts differ from the journal`);
-    return { compared: comparison.accounts, drifted: comparison.drifts.length };
+    const names = [...new Set(page?.names)];
+    const found = { compared: 0, drifted: 0 };
+    for (let at = 0; at < names.length; at += this.parts.sampleSize) {
+      const comparison = await compareBalances(this.parts, partition, names.slice(at, at + this.parts.sampleSize));
+      if (comparison.kind === 'put_off') break;
+      found.compared += comparison.accounts;
+      found.drifted += comparison.drifts.length;
+      for (const drift of comparison.drifts) this.parts.onDrift(drift);
+    }
+    if (found.drifted > 0)
+      await this.parts.rebuild(partition, `${found.drifted.toString()} accounts differ from the journal`);
+    return found;
   }
 
   private advance(cursor: string | undefined): void {

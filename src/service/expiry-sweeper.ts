@@ -3,6 +3,9 @@ import type { ExpiredReader, Journal, Overdue } from '../core/ports.js';
 /** Most overdue reservations of one partition that a pass looks at; the rest comes in the next. */
 const PER_PARTITION_MAX = 100;
 
+/** Most of them under way at once: callers share the journal's queue. */
+const AT_ONCE = 500;
+
 export interface ExpirySweeperParts {
   readonly expired: ExpiredReader;
   readonly journal: Journal;
@@ -30,6 +33,11 @@ export const sweepExpired = async (parts: ExpirySweeperParts, signal: AbortSigna
 };
 
 const expireAll = async (journal: Journal, overdue: readonly Overdue[]): Promise<number> => {
-  const answers = await Promise.all(overdue.map(({ tenant, id }) => journal.append({ kind: 'expire', tenant, id })));
-  return answers.filter(({ events }) => events.length > 0).length;
+  let expired = 0;
+  for (let at = 0; at < overdue.length; at += AT_ONCE) {
+    const group = overdue.slice(at, at + AT_ONCE);
+    const answers = await Promise.all(group.map(({ tenant, id }) => journal.append({ kind: 'expire', tenant, id })));
+    expired += answers.filter(({ events }) => events.length > 0).length;
+  }
+  return expired;
 };

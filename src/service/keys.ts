@@ -50,9 +50,12 @@ export const mintKey = async (store: KeyStore, { tenant, scopes, label }: KeyReq
   return { text, key };
 };
 
-/** At first start: a key for all tenants that may do everything. Undefined when there is a key already. */
+/**
+ * At first start: a key for all tenants that may do everything. Undefined when a key was ever made, a revoked one too:
+ * who revoked them all wants none.
+ */
 export const mintFirstKey = async (store: KeyStore): Promise<MintedKey | undefined> =>
-  (await store.countActive()) > 0 ? undefined : mintKey(store, { scopes: ['admin'], label: 'first start' });
+  (await store.list()).length > 0 ? undefined : mintKey(store, { scopes: ['admin'], label: 'first start' });
 
 /** True when the key may do what needs `scope`; `admin` includes every other. */
 export const hasScope = ({ scopes }: Pick<ApiKey, 'scopes'>, scope: Scope): boolean =>

@@ -11,10 +11,9 @@ import { sole } from '../core/orders.js';
 
 interface Setting {
   readonly level?: Level;
-  readonly kafka?: {
-    away: boolean; /** Redis does not show in time what was committed. */
-    readonly slowRedis?: boolean;
-  };
+  readonly kafka?: { away: boolean };
+  /** Redis does not show in time what was committed. */
+  readonly slowRedis?: boolean;
 }
 
 /** A service over a journal in memory; what is waited for is written down. */
