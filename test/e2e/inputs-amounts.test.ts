@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KafkaLink, readTopic } from '../../src/kafka/index.js';
-import { createLogger } from '../../src/logging.js';
-import { kafkaSettings } from '../../src/compose/options.js';
 import { LedgerUnderTest, NO_DRIFT, atOnce } from './harness.js';
+import { availableOnKafka } from './topic.js';
 
 /* Money, to the unit: what is no amount, amounts that no floating point number holds, many small ones, two units. */
 
@@ -69,31 +67,6 @@ describe('10. what is no amount', () => {
   });
 });
 
-/** What a partition's messages on Kafka add up to for an account's `available`. */
-const availableOnKafka = async (account: string): Promise<bigint> => {
-  const link = new KafkaLink(kafkaSettings(ledger.config), createLogger({ level: 'silent' }));
-  let sum = 0n;
-  try {
-    await readTopic({
-      link,
-      ledger: ledger.holdfast.identity.ledger,
-      partitions: [ledger.partitionOf(account)],
-      onMessages: (_partition, messages) => {
-        for (const { body } of messages) {
-          const { data } = JSON.parse(body) as {
-            data: { postings: readonly { account: string; available: string }[] };
-          };
-          for (const posting of data.postings) if (posting.account === account) sum += BigInt(posting.available);
-        }
-        return Promise.resolve();
-      },
-    });
-  } finally {
-    await link.close();
-  }
-  return sum;
-};
-
 test('11. recharge 9007199254740993, reserve 1: 9007199254740992 to the unit in HTTP, Redis, SQL and Kafka', async () => {
   await ledger.open('wide', '9007199254740993');
   expect((await ledger.reserve('wide', { id: 'r1', amount: '1', level: 'replicated' })).status).toBe(201);
@@ -101,7 +74,7 @@ test('11. recharge 9007199254740993, reserve 1: 9007199254740992 to the unit in 
   expect(await ledger.balance('wide')).toEqual(left);
   expect(await ledger.balanceInRedis('wide')).toEqual(left);
   expect(await ledger.balanceInSql('wide')).toEqual(left);
-  expect(await availableOnKafka('wide')).toBe(9_007_199_254_740_992n);
+  expect(await availableOnKafka(ledger, 'wide')).toBe(9_007_199_254_740_992n);
 });
 
 test('16. 10,000 × reserve and finalize of 0.07 dollars: exact', async () => {
