@@ -11,6 +11,7 @@ import { manyCustomers, oneCustomer } from './ledger/accounts.js';
 import { openHttp } from './ledger/http.js';
 import { openInProcess } from './ledger/in-process.js';
 import type { OpenLedger } from './ledger/in-process.js';
+import { untilInterrupted } from './services.js';
 import { openSetting } from './setting.js';
 import type { BenchSetting } from './setting.js';
 import { summarize, tableOf } from './table.js';
@@ -121,5 +122,5 @@ await new Command('bench')
   .option('--accounts <n>', 'accounts, where there are many', wholeNumber(1, 100_000), 1_000)
   .addOption(new Option('--only <part>', 'the ledger in process, by HTTP, or the bare parts').choices(PARTS))
   .option('--json', 'print JSON, for machines')
-  .action(run)
+  .action((options: Options) => untilInterrupted(() => run(options)))
   .parseAsync();

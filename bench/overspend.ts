@@ -8,7 +8,7 @@ import { benchPrefix, openGuard } from './overspend/guard.js';
 import { race, shuffledTenants } from './overspend/race.js';
 import type { RaceResult, RaceSize } from './overspend/race.js';
 import { judge, sentenceOf } from './overspend/verdict.js';
-import { startBenchServices } from './services.js';
+import { startBenchServices, untilInterrupted } from './services.js';
 
 interface Options extends RaceSize {
   readonly seed: number;
@@ -79,5 +79,5 @@ await new Command('bench:overspend')
   .option('--connections <n>', 'connections, one reserve under way on each', wholeNumber(1, 5_000), 200)
   .option('--seed <n>', 'the order of the reserves', wholeNumber(0, 4_294_967_295), 1)
   .option('--json', 'print JSON, for machines')
-  .action(run)
+  .action((options: Options) => untilInterrupted(() => run(options)))
   .parseAsync();

@@ -31,6 +31,7 @@ export interface Bare {
 /** A script of fifteen lines by EVALSHA over one connection, as the ledger's is called. */
 export const openEvalsha = async ({ config, meters }: BenchSetting, accounts: number): Promise<Bare> => {
   const redis = new Redis(config.redis.url, { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
   await redis.connect();
   const sha = String(await redis.script('LOAD', RESERVE));
   const tag = `{${config.redis.keyPrefix}:bare}`;

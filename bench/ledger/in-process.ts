@@ -9,6 +9,7 @@ import type { BenchSetting } from '../setting.js';
 import { BALANCE, COST, HOLD } from './accounts.js';
 import type { Customers } from './accounts.js';
 
+const OPENING_AT_ONCE = 64;
 const POLL_MS = 20;
 const PATIENCE_MS = 120_000;
 
@@ -29,12 +30,14 @@ const demand = (done: { readonly ok: boolean }, what: string): void => {
 };
 
 const openAccounts = async (ledger: Ledger, customers: Customers): Promise<void> => {
-  await Promise.all(
-    customers.all.map(async (account) => {
+  const waiting = customers.all.values();
+  const worker = async (): Promise<void> => {
+    for (const account of waiting) {
       demand(await ledger.openAccount({ account, unit: 'USD' }), 'Opening an account');
       demand(await ledger.recharge({ tenant: account, account, id: 'start', amount: BALANCE }), 'A recharge');
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: OPENING_AT_ONCE }, worker));
 };
 
 export interface OpenLedger {
