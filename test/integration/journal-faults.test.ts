@@ -154,6 +154,17 @@ test('a line that is cut before COMMIT was sent: nothing happened', async () => 
   expect(await b.reading.reader.reservation('acme', 'r')).toBeUndefined();
 });
 
+test('a line that goes dead without a word is given up in time, and what was on it surely did not happen', async () => {
+  const postgres = { url: proxy.through(b.url), statementTimeoutMs: 300 };
+  const journal = await proxied({ postgres });
+  proxy.delay(600_000);
+  const begun = performance.now();
+  await expect(journal.append(reserve('acme', 'r', 1n))).rejects.toMatchObject({ code: 'journal_unavailable' });
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  proxy.delay(0);
+  expect(done(await journal.append(reserve('acme', 'r', 1n)))).toMatchObject({ replay: false, position: 3 });
+});
+
 test('more than the queue holds: journal_overloaded, and what was taken in is answered', async () => {
   const journal = b.journal({ lanes: 1, queueMax: 10, groupMax: 4 });
   await funded(journal, 'acme', 100n);
