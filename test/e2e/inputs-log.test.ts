@@ -132,7 +132,7 @@ test('14. SCRIPT FLUSH between 100 reserves: no error', async () => {
   }
   expect((await ledger.reserve('flushed', { id: 'r100', amount: '1' })).status).toBe(429);
   expect(await ledger.balanceInRedis('flushed')).toMatchObject({ available: '0', held: '100' });
-});
+}, 90_000);
 
 describe('15. 16 writers × 50 events', () => {
   test('the chain verifies', async () => {
@@ -149,7 +149,7 @@ describe('15. 16 writers × 50 events', () => {
     const report = await ledger.holdfast.verify(() => undefined);
     expect(report).toMatchObject(NO_DRIFT);
     expect(report.events).toBeGreaterThanOrEqual(800);
-  });
+  }, 90_000);
 
   test('one flipped byte: verify names the position', async () => {
     const partition = ledger.partitionOf('writer-3');
