@@ -54,7 +54,7 @@ const failureText = (
 ): string =>
   [
     `The sides differ: ${firstLine(details.errorInstance)}`,
-    `After these ${taken.length.toString()} steps, of which the last is where it shows:`,
+    `After these ${taken.length.toString()} steps (it shows at the last, or once Redis is brought up to the log after it):`,
     inLines(taken),
     `Again: HOLDFAST_MODEL_SEED=${details.seed.toString()} HOLDFAST_MODEL_PATH=${details.counterexamplePath ?? ''} npm run test:model`,
   ].join('\n');
