@@ -84,6 +84,15 @@ describe('replay-trace', () => {
     expect(exitCode).toBe(1);
   });
 
+  test('exits with 1 when the ledger’s sum is off by a millionth of a dollar', async () => {
+    let balances = 0;
+    const { out, exitCode } = await replay(await writeTraces(), (_n, path) =>
+      /accounts\/[^/]+$/.test(path) && (balances += 1) === 1 ? 'one_too_much' : 'none',
+    );
+    expect(out).toContain('the sums differ');
+    expect(exitCode).toBe(1);
+  });
+
   test.each([
     ['a file that is none', ['/nowhere.csv'], /nowhere\.csv/],
     ['a model without a price', ['x.csv', '--model', 'gtp'], /no model gtp/],

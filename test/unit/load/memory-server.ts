@@ -12,8 +12,8 @@ import { execute } from '../../../src/core/decide/index.js';
 import type { Decision } from '../../../src/core/decide/index.js';
 import { initialState } from '../../../src/core/state.js';
 
-/** What goes wrong with a request: answered 503 before it is carried out, or its socket cut before or after. */
-export type Fault = 'none' | 'unavailable' | 'cut_before' | 'cut_after';
+/** What goes wrong with a request: answered 503 before it is carried out, or its socket cut before or after; or told one unit too much. */
+export type Fault = 'none' | 'unavailable' | 'cut_before' | 'cut_after' | 'one_too_much';
 
 export interface MemoryServer {
   readonly baseUrl: string;
@@ -89,7 +89,8 @@ export const startMemoryServer = async (
     if (fault === 'unavailable') return void response.writeHead(503, { 'retry-after': '0' }).end();
     if (request.method === 'GET') {
       const { used } = state.accounts.get(decodeURIComponent(path.split('/')[3] ?? '')) ?? {};
-      return void response.writeHead(200).end(JSON.stringify({ used: used?.toString() }));
+      const told = fault === 'one_too_much' ? (used ?? 0n) + 1n : used;
+      return void response.writeHead(200).end(JSON.stringify({ used: told?.toString() }));
     }
     const { status, answer } = carryOut(path, tenant, body);
     if (fault === 'cut_after') return void request.socket.destroy();
