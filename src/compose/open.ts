@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { StoredEvent } from '../../events/index.js';
 import { BalancesProjection } from '../../projections/balances.js';
 import type { Config, Role } from '../config/settings.js';
+import { UnavailableError } from '../core/ports.js';
 import type { DecodeBody, Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
@@ -132,7 +133,7 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     bodies,
     readEvents: (partition, after, limit) => reading.reader.read(partition, after, limit),
     history: () => history(reading, identity.partitions),
-    rebuild,
+    rebuild: whenElected(ground.elections, rebuild),
     verify: (onProgress) => verifyWith(ground, onProgress),
     close: async () => {
       await bodies.stop();
@@ -245,6 +246,29 @@ const rebuilder =
       },
       partition,
     );
+
+const ELECTION_TRIES = 150;
+const ELECTION_PAUSE_MS = 200;
+
+/** An operator's rebuild waits for its turn: a server's keeper beside it would take the partition over half-way. Raises UnavailableError. */
+const whenElected =
+  (elections: Elections, rebuild: Holdfast['rebuild']): Holdfast['rebuild'] =>
+  async (partition, options) => {
+    for (let tries = 0; tries < ELECTION_TRIES; tries += 1) {
+      const elected = await elections.tryElect('rebuild', partition);
+      if (elected !== undefined)
+        try {
+          return await rebuild(partition, options);
+        } finally {
+          await elected.release();
+        }
+      await new Promise((resolve) => setTimeout(resolve, ELECTION_PAUSE_MS));
+    }
+    throw new UnavailableError(
+      'journal_unavailable',
+      `Another process is rebuilding partition ${partition.toString()}, or Postgres is away.`,
+    );
+  };
 
 const HISTORY_PAGE = 500;
 
