@@ -15,6 +15,7 @@ import { mintKey } from '../service/keys.js';
 import { StackError, stackStatus, startStack } from '../stack/index.js';
 import type { RunningStack } from '../stack/index.js';
 import type { BringUpOptions, DemoPorts, DemoTarget } from './demo-ports.js';
+import { allPartitions } from '../core/partition.js';
 
 /** Where the demo's own stack lies: never the one that somebody works with. */
 const DATA_DIR = resolve('.holdfast', 'demo');
@@ -93,7 +94,7 @@ const placesOf = (stack: RunningStack, logFile: string): string[] => [
 ];
 
 const readinessOf = async ({ redis, identity }: Holdfast): Promise<{ ready: number; partitions: number }> => {
-  const all = Array.from({ length: identity.partitions }, (_, partition) => partition);
+  const all = allPartitions(identity.partitions);
   const info = await redis.readiness.info(all);
   return { ready: [...info.values()].filter(({ ready }) => ready).length, partitions: identity.partitions };
 };

@@ -17,6 +17,7 @@ import type { Part } from './demo-report.js';
 import { Scenes, describeAudit } from './demo-run.js';
 import type { SceneOptions } from './demo-run.js';
 import { EXIT } from './exit.js';
+import { interruptible } from './interruptible.js';
 import { pricesOption, runName, speedOption, wholeNumber } from './load-options.js';
 
 interface DemoOptions {
@@ -111,22 +112,6 @@ const perform = async (target: DemoTarget, stage: Stage): Promise<Part[]> => {
     return [first, second];
   } finally {
     await scenes.close();
-  }
-};
-
-/** The first interrupt ends the demo in order, the second at once. */
-const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort();
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, interrupt);
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
   }
 };
 

@@ -14,6 +14,7 @@ import {
   type ServiceStatus,
 } from '../stack/index.js';
 import { processOutput, type CommandOutput } from './command-output.js';
+import { interruptible } from './interruptible.js';
 
 interface CommonOptions {
   readonly dataDir?: string;
@@ -22,22 +23,6 @@ interface CommonOptions {
 
 function folderOf(options: CommonOptions): { dataDir?: string } {
   return options.dataDir === undefined ? {} : { dataDir: resolve(options.dataDir) };
-}
-
-/** Interrupting stops what was started; doing it again ends this program at once, and the watchdogs do the rest. */
-async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort();
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, interrupt);
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
-  }
 }
 
 /** Runs a command's body; a failure meant for the reader becomes one line and an exit code. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { LedgerMetrics } from '../metrics/index.js';
 import type { Config, Role } from '../config/settings.js';
-import type { Elections, ExpiredReader, Journal, JournalReader } from '../core/ports.js';
+import type { ExpiredReader, Journal, JournalReader } from '../core/ports.js';
 import type { Orphans, Readiness } from '../core/ports.js';
 import type { BalancesProjection } from '../../projections/balances.js';
 import { HealingPass } from '../recovery/healing.js';
@@ -19,12 +19,12 @@ export interface BodyParts {
   readonly partitions: number;
   readonly journal: Journal;
   readonly reader: JournalReader & ExpiredReader;
-  readonly elections: Elections;
   readonly readiness: Readiness;
   readonly orphans: Orphans;
   readonly projection: BalancesProjection;
   readonly compare: CompareParts;
-  readonly rebuild: (partition: number, why: string) => Promise<void>;
+  /** False: another process is at it already. */
+  readonly rebuild: (partition: number, why: string) => Promise<boolean>;
   readonly metrics: LedgerMetrics;
   readonly logger: Logger;
 }
@@ -120,7 +120,7 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
       ...parts.compare,
       partitions: parts.partitions,
       sampleSize: config.service.auditSampleSize,
-      rebuild: (partition, why) => rebuildElected(parts, partition, why),
+      rebuild: parts.rebuild,
       reconcileMaxCosts: async (partition) => {
         await parts.readiness.putMaxCosts(partition, await parts.reader.maxCosts());
       },
@@ -144,17 +144,6 @@ export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies =>
       await Promise.all(running.map((body) => body.stop()));
     },
   };
-};
-
-/** One healer at a time makes a partition anew; who is not elected leaves it to the other. */
-const rebuildElected = async (parts: BodyParts, partition: number, why: string): Promise<void> => {
-  const elected = await parts.elections.tryElect('rebuild', partition);
-  if (elected === undefined) return;
-  try {
-    await parts.rebuild(partition, why);
-  } finally {
-    await elected.release();
-  }
 };
 
 const expiryBody = (parts: BodyParts) => async (signal: AbortSignal) => {

@@ -11,6 +11,7 @@ import type { LedgerMetrics } from '../metrics/index.js';
 import { runPeriodically } from '../service/periodic.js';
 import type { Periodic } from '../service/periodic.js';
 import { kafkaSettings } from './options.js';
+import { allPartitions } from '../core/partition.js';
 
 export interface KafkaParts {
   readonly config: Config;
@@ -50,7 +51,7 @@ const LAG_MS = 1000;
 export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
   const { config, identity, roles } = parts;
   const settings = kafkaSettings(config);
-  const partitions = Array.from({ length: identity.partitions }, (_, partition) => partition);
+  const partitions = allPartitions(identity.partitions);
   const serves = roles.length > 0;
   const relay = roles.includes('relay') ? openRelay(parts, partitions) : undefined;
   // Nothing is sent to a topic that was not looked at: it might lose what it is given.

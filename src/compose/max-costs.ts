@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../events/index.js';
 import type { Readiness } from '../core/ports.js';
 import type { MaxCost } from '../core/state.js';
+import { allPartitions } from '../core/partition.js';
 
 /**
  * Brings a new max_cost to every other partition: it is global, and each slot in Redis keeps a copy of its own, replaced
@@ -16,6 +17,6 @@ export const spreadMaxCosts = async (
     event.name === 'MaxCostRaised' || event.name === 'MaxCostSet' ? [event.data] : [],
   );
   if (changed.length === 0) return;
-  const others = Array.from({ length: partitions }, (_, partition) => partition).filter((p) => p !== from);
+  const others = allPartitions(partitions).filter((p) => p !== from);
   await Promise.all(others.map((partition) => readiness.putMaxCosts(partition, changed)));
 };

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { StoredEvent } from '../../events/index.js';
 import { BalancesProjection } from '../../projections/balances.js';
 import type { Config, Role } from '../config/settings.js';
+import { ifElected } from '../core/election.js';
 import { UnavailableError } from '../core/ports.js';
 import type { DecodeBody, Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
@@ -169,15 +170,16 @@ const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): Bo
     partitions: identity.partitions,
     journal,
     reader: reading.reader,
-    elections,
     readiness: redis.readiness,
     orphans: redis.orphans,
     projection,
     compare: { balances: redis.reader, snapshots: reading.snapshots },
     rebuild: async (partition, why) => {
-      const { accounts, openReservations } = await rebuild(partition);
-      const found = { body: 'rebuild', partition, why, accounts, open: openReservations };
-      logger.info(found, 'a partition of Redis was rebuilt');
+      const report = await ifElected(elections, REBUILD, partition, () => rebuild(partition));
+      if (report === undefined) return false;
+      const found = { partition, why, accounts: report.accounts, open: report.openReservations };
+      logger.info({ body: 'rebuild', ...found }, 'a partition of Redis was rebuilt');
+      return true;
     },
     metrics: metrics.ledger,
     logger,
@@ -247,6 +249,8 @@ const rebuilder =
       partition,
     );
 
+/** The office of whoever makes a partition of Redis anew. */
+const REBUILD = 'rebuild';
 const ELECTION_TRIES = 150;
 const ELECTION_PAUSE_MS = 200;
 
@@ -255,13 +259,8 @@ const whenElected =
   (elections: Elections, rebuild: Holdfast['rebuild']): Holdfast['rebuild'] =>
   async (partition, options) => {
     for (let tries = 0; tries < ELECTION_TRIES; tries += 1) {
-      const elected = await elections.tryElect('rebuild', partition);
-      if (elected !== undefined)
-        try {
-          return await rebuild(partition, options);
-        } finally {
-          await elected.release();
-        }
+      const report = await ifElected(elections, REBUILD, partition, () => rebuild(partition, options));
+      if (report !== undefined) return report;
       await new Promise((resolve) => setTimeout(resolve, ELECTION_PAUSE_MS));
     }
     throw new UnavailableError(

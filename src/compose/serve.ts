@@ -8,6 +8,8 @@ import { mintFirstKey } from '../service/keys.js';
 import type { MintedKey } from '../service/keys.js';
 import { openHoldfast } from './open.js';
 import type { Holdfast } from './open.js';
+import { ifElected } from '../core/election.js';
+import { allPartitions } from '../core/partition.js';
 
 /** A server that runs. */
 export interface RunningServer {
@@ -66,13 +68,8 @@ export const startServer = async (config: Config, logger: Logger): Promise<Runni
 /** Once in a ledger's life, and by one process: two that start together must not both make one. */
 const firstKey = async ({ keys, elections }: Holdfast, config: Config): Promise<MintedKey | undefined> => {
   if (!config.service.roles.includes('api')) return undefined;
-  const elected = await elections.tryElect('first key', 0);
-  if (elected === undefined) return undefined;
-  try {
-    return await mintFirstKey(keys);
-  } finally {
-    await elected.release();
-  }
+  const tried = await ifElected(elections, 'first key', 0, async () => ({ minted: await mintFirstKey(keys) }));
+  return tried?.minted;
 };
 
 const READINESS_TIMEOUT_MS = 1000;
@@ -104,7 +101,7 @@ const postgresState = async ({ reading }: Holdfast): Promise<PartState> => {
 };
 
 const redisState = ({ redis, bodies, identity }: Holdfast): PartState => {
-  const partitions = Array.from({ length: identity.partitions }, (_, partition) => partition);
+  const partitions = allPartitions(identity.partitions);
   const away = partitions.filter((partition) => !redis.isReachable(partition)).length;
   const report = bodies.redis();
   const ok = away === 0 && (report === undefined || report.ready === identity.partitions);

@@ -8,6 +8,7 @@ import { verify } from '../recovery/verify.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import type { RedisSide } from '../redis/index.js';
 import { kafkaSettings } from './options.js';
+import { allPartitions } from '../core/partition.js';
 
 export interface VerifyWith {
   readonly config: Config;
@@ -32,7 +33,7 @@ export const verifyWith = async (
   { config, identity, reading, redis, decode, logger }: VerifyWith,
   onProgress: VerifyParts['onProgress'],
 ): Promise<VerifyReport> => {
-  const partitions = Array.from({ length: identity.partitions }, (_, partition) => partition);
+  const partitions = allPartitions(identity.partitions);
   const away = partitions.filter((partition) => !redis.isReachable(partition)).length;
   if (away > 0) throw new ServiceAwayError(`Redis can't be reached for ${away.toString()} partitions.`);
   const link = new KafkaLink(kafkaSettings(config), logger);

@@ -3,6 +3,7 @@ import { ConfigResourceTypes, KafkaClient, toKafkaError } from './client.js';
 import type { Admin, KafkaLog, KafkaSettings } from './client.js';
 import { KafkaError, TopicRefusedError } from './errors.js';
 import { KafkaLink } from './link.js';
+import { allPartitions } from '../core/partition.js';
 
 export interface TopicWish {
   /** The ledger's. */
@@ -60,7 +61,7 @@ const create = async (admin: Admin, topic: string, wish: TopicWish): Promise<boo
 /** Waits until a topic that was just created is there for everybody: every partition's leader answers. */
 const settled = async (settings: KafkaSettings, partitions: number, log: KafkaLog): Promise<void> => {
   const link = new KafkaLink(settings, log);
-  const numbers = Array.from({ length: partitions }, (_, partition) => partition);
+  const numbers = allPartitions(partitions);
   try {
     const deadline = performance.now() + SETTLE_MS;
     for (;;) {

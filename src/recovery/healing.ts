@@ -5,7 +5,7 @@ export interface HealingParts extends CompareParts {
   readonly partitions: number;
   /** Most accounts compared in one script and one snapshot. */
   readonly sampleSize: number;
-  readonly rebuild: (partition: number, why: string) => Promise<void>;
+  readonly rebuild: (partition: number, why: string) => Promise<unknown>;
   /** Brings the partition's copies of max_cost up to the journal's: what a crash kept from being spread. */
   readonly reconcileMaxCosts: (partition: number) => Promise<void>;
   /** Told of every account found wrong. Must not raise. */

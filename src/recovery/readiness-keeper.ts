@@ -1,13 +1,14 @@
-import type { Elections, Head, JournalReader } from '../core/ports.js';
+import type { Head, JournalReader } from '../core/ports.js';
 import type { PartitionInfo, Readiness } from '../core/redis-ports.js';
+import { allPartitions } from '../core/partition.js';
 
 export interface ReadinessKeeperParts {
   readonly readiness: Readiness;
   readonly reader: Pick<JournalReader, 'heads' | 'maxCosts'>;
-  readonly elections: Elections;
   /** Applies from the journal what Redis lacks. */
   readonly catchUp: (partition: number) => Promise<void>;
-  readonly rebuild: (partition: number, why: string) => Promise<void>;
+  /** False: another process is at it already. */
+  readonly rebuild: (partition: number, why: string) => Promise<boolean>;
   readonly partitions: number;
 }
 
@@ -40,7 +41,7 @@ export const keepReady = async (
   lastSeen: LastSeen,
   signal: AbortSignal,
 ): Promise<ReadinessReport> => {
-  const partitions = Array.from({ length: parts.partitions }, (_, partition) => partition);
+  const partitions = allPartitions(parts.partitions);
   // Redis first: whatever it shows was committed before, so a head read afterwards can only be further.
   const info = await parts.readiness.info(partitions);
   const heads = await parts.reader.heads(partitions);
@@ -77,8 +78,8 @@ const keepOne = async (
     return;
   }
   const position = info.checkpoint?.position;
-  if (position === undefined || info.rebuilding) return rebuildElected(parts, partition, 'no checkpoint', look);
-  if (position > head.position) return rebuildElected(parts, partition, 'Redis stands ahead of the journal', look);
+  if (position === undefined || info.rebuilding) return rebuildAndReady(parts, partition, 'no checkpoint', look);
+  if (position > head.position) return rebuildAndReady(parts, partition, 'Redis stands ahead of the journal', look);
   look.lag += head.position - position;
   look.lags.set(partition, head.position - position);
   if (position < head.position) {
@@ -91,20 +92,14 @@ const keepOne = async (
   else if (await makeReady(parts, partition)) look.ready += 1;
 };
 
-const rebuildElected = async (
+const rebuildAndReady = async (
   parts: ReadinessKeeperParts,
   partition: number,
   why: string,
   look: Look,
 ): Promise<void> => {
-  const elected = await parts.elections.tryElect('rebuild', partition);
-  if (elected === undefined) return;
-  try {
-    await parts.rebuild(partition, why);
-    look.rebuilt += 1;
-  } finally {
-    await elected.release();
-  }
+  if (!(await parts.rebuild(partition, why))) return;
+  look.rebuilt += 1;
   if (await makeReady(parts, partition)) look.ready += 1;
 };
 

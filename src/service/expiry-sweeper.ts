@@ -1,4 +1,5 @@
 import type { ExpiredReader, Journal, Overdue } from '../core/ports.js';
+import { allPartitions } from '../core/partition.js';
 
 /** Most overdue reservations of one partition that a pass looks at; the rest comes in the next. */
 const PER_PARTITION_MAX = 100;
@@ -20,7 +21,7 @@ export interface ExpirySweeperParts {
  * Returns how many expired. Raises UnavailableError.
  */
 export const sweepExpired = async (parts: ExpirySweeperParts, signal: AbortSignal): Promise<number> => {
-  const partitions = Array.from({ length: parts.partitions }, (_, partition) => partition);
+  const partitions = allPartitions(parts.partitions);
   let total = 0;
   for (;;) {
     const overdue = await parts.expired.expired(partitions, PER_PARTITION_MAX);

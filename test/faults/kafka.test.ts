@@ -13,6 +13,7 @@ import {
   sharedServices,
   until,
 } from './ledger-under-fault.js';
+import { allPartitions } from '../../src/core/partition.js';
 
 let kafka: PrivateService;
 let ledger: LedgerUnderFault;
@@ -35,7 +36,7 @@ const consumed = async (): Promise<ReadonlyMap<number, readonly number[]>> => {
   await readTopic({
     link,
     ledger: id,
-    partitions: Array.from({ length: partitions }, (_, partition) => partition),
+    partitions: allPartitions(partitions),
     onMessages: (partition, messages) => {
       const positions = seen.get(partition) ?? [];
       seen.set(partition, positions);

@@ -10,6 +10,7 @@ import type { Config, Role } from '../../src/config/settings.js';
 import { createLogger } from '../../src/logging.js';
 import type { VerifyReport } from '../../src/recovery/verify.js';
 import type { Result } from '../../src/service/ledger.js';
+import { allPartitions } from '../../src/core/partition.js';
 
 const PARTITIONS = 4;
 const PATIENCE_MS = 30_000;
@@ -108,7 +109,7 @@ export class LedgerUnderFault {
 
   /** Waits until Redis answers for every partition. */
   async redisReady(): Promise<void> {
-    const partitions = Array.from({ length: this.holdfast.identity.partitions }, (_, partition) => partition);
+    const partitions = allPartitions(this.holdfast.identity.partitions);
     await until('every partition of Redis is ready', async () => {
       const info = await this.holdfast.redis.readiness.info(partitions);
       return partitions.every((partition) => info.get(partition)?.ready === true);
@@ -117,7 +118,7 @@ export class LedgerUnderFault {
 
   /** How many speculations Redis holds now. */
   async speculations(): Promise<number> {
-    const partitions = Array.from({ length: this.holdfast.identity.partitions }, (_, partition) => partition);
+    const partitions = allPartitions(this.holdfast.identity.partitions);
     const info = await this.holdfast.redis.readiness.info(partitions);
     return [...info.values()].reduce((sum, { speculations }) => sum + speculations, 0);
   }
