@@ -128,9 +128,13 @@ export const checkMetadata = (metadata: Metadata | undefined): Metadata | undefi
     'metadata',
     `metadata must be a JSON object of at most ${METADATA_BYTES_MAX.toString()} bytes`,
   );
+  check(!text.includes(PROTO_NAME), 'metadata', 'metadata must have no member named __proto__');
   // A copy, as the log will have it: what JSON drops is dropped here, and the caller may change its own afterwards.
   return JSON.parse(text) as Metadata;
 };
+
+/** A member of this name in JSON without white space: those who read events would lose it, or take it for a prototype. */
+const PROTO_NAME = '"__proto__":';
 
 /** The value as JSON; something else than an object's when it has none (a circle, a bigint, undefined). */
 const asJson = (value: unknown): string => {
@@ -149,7 +153,7 @@ export const checkUsage = (usage: Usage | undefined): Usage | undefined => {
   check(kinds.length <= USAGE_KINDS_MAX, 'usage', `usage must have at most ${USAGE_KINDS_MAX.toString()} kinds`);
   for (const [kind, tokens] of kinds)
     check(
-      IDENTIFIER_PATTERN.test(kind) && Number.isSafeInteger(tokens) && tokens >= 0,
+      IDENTIFIER_PATTERN.test(kind) && kind !== '__proto__' && Number.isSafeInteger(tokens) && tokens >= 0,
       'usage',
       'usage must hold whole numbers of tokens by kind',
     );

@@ -93,6 +93,7 @@ describe('a broker', () => {
       const settings = await quick();
       const journal = new MemoryJournal(1);
       const { taken, follower } = atWork(settings, journal);
+      await follower.started();
       journal.append(0, 100);
       await vi.waitFor(() => expect(taken.at(-1)).toBe(100));
       await appendingWhile(journal, kafka.stop());
@@ -115,7 +116,8 @@ describe('a broker', () => {
   test('that is killed under load: every position once, in order', { timeout: 90_000 }, async () => {
     const settings = await quick();
     const journal = new MemoryJournal(1);
-    const { taken } = atWork(settings, journal);
+    const { taken, follower } = atWork(settings, journal);
+    await follower.started();
     await appendingWhile(journal, more(taken));
     await appendingWhile(journal, kafka.kill9());
     await appendingWhile(journal, back());
@@ -125,7 +127,8 @@ describe('a broker', () => {
   test('that freezes, so that what was given up arrives later: every position first in order', async () => {
     const settings = await quick();
     const journal = new MemoryJournal(1);
-    const { taken, relay } = atWork(settings, journal);
+    const { taken, relay, follower } = atWork(settings, journal);
+    await follower.started();
     await appendingWhile(journal, more(taken));
     for (let round = 0; round < 3; round++) {
       kafka.pause();
@@ -142,6 +145,7 @@ describe('a broker', () => {
     const settings = { ...(await quick()), requestTimeoutMs: 30_000 };
     const journal = new MemoryJournal(1);
     const { taken, relay, follower } = atWork(settings, journal);
+    await follower.started();
     journal.append(0, 10);
     await vi.waitFor(() => expect(taken).toEqual(upTo(10)));
     kafka.pause();

@@ -172,7 +172,7 @@ describe('the follower', () => {
     await follower.started();
     await writeEvents(settings, journal.append(0, 2));
     await vi.waitFor(() => expect(whole.taken).toEqual(upTo(12)));
-    expect(late.taken).toEqual([11, 12]);
+    await vi.waitFor(() => expect(late.taken).toEqual([11, 12]));
   });
 
   test('stops handing on at an event of a later release, by its name; the other partitions go on, and so do confirmations', async () => {

@@ -14,9 +14,10 @@ export interface StackProgram {
 }
 
 async function compileTo(folder: string): Promise<void> {
-  const stack = (await readdir(join(PACKAGE_ROOT, 'src', 'stack'))).map((name) => join('stack', name));
   const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
-  for (const file of [...stack, join('cli', 'stack.ts'), join('cli', 'command-output.ts')]) {
+  const folders = ['stack', 'cli'];
+  const names = await Promise.all(folders.map((from) => readdir(join(PACKAGE_ROOT, 'src', from))));
+  for (const file of folders.flatMap((from, at) => (names[at] ?? []).map((name) => join(from, name)))) {
     const source = await readFile(join(PACKAGE_ROOT, 'src', file), 'utf8');
     const target = join(folder, file.replace(/\.ts$/, '.js'));
     await mkdir(dirname(target), { recursive: true });
