@@ -10,6 +10,7 @@ export * from './identifier.js';
 export * from './json-schema.js';
 export * from './metadata.js';
 export * from './model.js';
+export * from './place.js';
 export * from './posting.js';
 export * from './reservation.js';
 export * from './upcast.js';

@@ -68,6 +68,11 @@ export class BalancesProjection {
     await lane.running;
   }
 
+  /** The last position that Redis is known to show; 0 when that is not known. */
+  reached(partition: number): number {
+    return this.lanes.get(partition)?.checkpoint ?? 0;
+  }
+
   /** Applies from the journal whatever Redis does not have yet. Resolves when there is no more, or it can't go on. */
   async catchUp(partition: number): Promise<void> {
     const lane = this.lane(partition);

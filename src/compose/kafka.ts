@@ -64,7 +64,12 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
     decode: parts.decode,
     reader: parts.reading.reader,
     confirmTimeoutMs: config.kafka.confirmTimeoutMs,
-    ...(roles.includes('projector') ? { sink: (partition, run) => parts.projection.take(partition, run) } : {}),
+    ...(roles.includes('projector')
+      ? {
+          sink: (partition, run) => parts.projection.take(partition, run),
+          reached: (partition) => parts.projection.reached(partition),
+        }
+      : {}),
   });
   if (serves) follower.start();
   const lag = relay === undefined ? undefined : tellLag(relay, parts.metrics);
@@ -72,6 +77,7 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
     confirmer: {
       confirmed: (partition, position, hash) => {
         follower.start();
+        relay?.urge();
         return follower.confirmed(partition, position, hash);
       },
     },

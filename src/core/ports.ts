@@ -1,4 +1,4 @@
-import type { LedgerEvent, StoredEvent } from '../../events/index.js';
+import type { LedgerEvent, SealedEvent, StoredEvent } from '../../events/index.js';
 import type { Command } from './command.js';
 import type { Decision } from './decide/index.js';
 import type { AccountAt, AsOf, ReservationHistory, TrailPage, TrailSlice } from './history.js';
@@ -44,6 +44,12 @@ export interface JournalReader {
   reservation(tenant: string, id: string): Promise<Reservation | undefined>;
   funding(tenant: string, kind: Funding['kind'], id: string): Promise<Funding | undefined>;
   maxCosts(models?: readonly string[]): Promise<MaxCost[]>;
+}
+
+/** The log for those who pass it on unread: it gives events of a later release too. */
+export interface SealedReader {
+  /** As JournalReader's `read`. */
+  readSealed(partition: number, after: number, limit: number): Promise<SealedEvent[]>;
 }
 
 /** An account's past. Every answer is an index look-up, however long the log is. */
@@ -128,6 +134,9 @@ export interface ReplicationConfirmer {
  * the sink was too slow): what is between is in the journal.
  */
 export type RunSink = (partition: number, run: readonly StoredEvent[]) => Promise<void>;
+
+/** The last position that a sink is known to have already: nothing up to there need be decoded for it. */
+export type Reached = (partition: number) => number;
 
 /** Up to where another copy of the log goes: a witness against a journal that went back (design, section 4). */
 export interface LogWitness {

@@ -1,8 +1,9 @@
-import type { StoredEvent } from '../../events/index.js';
-import type { ExpiredReader, Head, JournalReader, Overdue } from '../core/ports.js';
+import type { SealedEvent, StoredEvent } from '../../events/index.js';
+import type { EventRow } from '../core/audit.js';
+import type { ExpiredReader, Head, JournalReader, Overdue, SealedReader } from '../core/ports.js';
 import type { Account, Funding, MaxCost, Reservation } from '../core/state.js';
 import { int4Array, textArray } from './binary.js';
-import { runFrom } from './events-from.js';
+import { runFrom, sealedRunFrom } from './events-from.js';
 import type { EventSource } from './events-from.js';
 import type { Sessions } from './sessions.js';
 import { readAccounts } from './sql/accounts.js';
@@ -17,7 +18,7 @@ const NONE = textArray([]);
 const READ_MAX = 10_000;
 
 /** The journal's present, and its log by position. Every call raises UnavailableError when Postgres can't be asked. */
-export class PostgresReader implements JournalReader, ExpiredReader {
+export class PostgresReader implements JournalReader, SealedReader, ExpiredReader {
   readonly #sessions: Sessions;
   readonly #source: EventSource;
 
@@ -34,11 +35,20 @@ export class PostgresReader implements JournalReader, ExpiredReader {
 
   /** Raises also UnknownEventError when the log holds an event that this program does not know. */
   async read(partition: number, after: number, limit: number): Promise<StoredEvent[]> {
+    return runFrom(this.#source, partition, after, await this.#rows(partition, after, limit));
+  }
+
+  async readSealed(partition: number, after: number, limit: number): Promise<SealedEvent[]> {
+    return sealedRunFrom(this.#source, partition, after, await this.#rows(partition, after, limit));
+  }
+
+  /** The row at a position, where there is one, and those behind it. */
+  async #rows(partition: number, after: number, limit: number): Promise<EventRow[]> {
     const rowsMax = Math.min(limit, READ_MAX) + (after === 0 ? 0 : 1);
     const [rows] = await this.#sessions.read((session) =>
       session.run(call(readEvents, partition.toString(), after.toString(), rowsMax.toString())),
     );
-    return runFrom(this.#source, partition, after, rows);
+    return rows;
   }
 
   async account(account: string): Promise<Account | undefined> {

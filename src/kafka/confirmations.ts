@@ -19,6 +19,11 @@ export class Confirmations {
     private readonly timeoutMs: number,
   ) {}
 
+  /** Commands that wait now. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /**
    * Resolves once the log on Kafka has `position` with `hash`. Raises UnavailableError `replication_pending` when that does not come
    * about in time, or when too many wait; the command is committed all the same.

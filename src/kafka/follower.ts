@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../core/ports.js';
-import type { DecodeBody, JournalReader, ReplicationConfirmer, RunSink } from '../core/ports.js';
+import type { DecodeBody, JournalReader, Reached, ReplicationConfirmer, RunSink } from '../core/ports.js';
 import type { KafkaLog, KafkaSettings } from './client.js';
 import { Complaints } from './complaints.js';
 import { Confirmations } from './confirmations.js';
@@ -19,6 +19,8 @@ export interface FollowerParts {
   readonly reader: Pick<JournalReader, 'read'>;
   /** Where the events go. Absent: commands are confirmed, and that is all. */
   readonly sink?: RunSink;
+  /** What the sink has already is not handed to it. Absent: it has nothing but what came from here. */
+  readonly reached?: Reached;
   /** `tail` (default): what comes from now on; what a slow sink misses is left out. `earliest`: everything; a slow sink is waited for. */
   readonly from?: 'tail' | 'earliest';
   /** How long a command waits to be confirmed, ms. Default 5,000. */
@@ -62,7 +64,7 @@ export class Follower implements ReplicationConfirmer {
   #stopping: Promise<void> | undefined;
 
   constructor(parts: FollowerParts) {
-    const { settings, log, partitions, reader, sink, decode, from = 'tail' } = parts;
+    const { settings, log, partitions, reader, sink, decode, from = 'tail', reached = () => 0 } = parts;
     const complaints = new Complaints(log, 'follower');
     this.#log = log;
     this.#link = new KafkaLink(settings, log);
@@ -71,7 +73,7 @@ export class Follower implements ReplicationConfirmer {
     const onStop = (partition: number, why: string): void =>
       this.#log.error({ part: 'follower', partition }, `stopped handing events on at ${why}`);
     const laneOf = (partition: number, to: RunSink): SinkLane =>
-      new SinkLane({ partition, sink: to, decode, complaints, onStop });
+      new SinkLane({ partition, sink: to, reached, decode, complaints, onStop });
     this.#lanes = new Map(
       sink === undefined ? [] : partitions.map((partition) => [partition, laneOf(partition, sink)]),
     );
@@ -86,6 +88,7 @@ export class Follower implements ReplicationConfirmer {
       from,
       onNext: (partition, messages) => this.#lanes.get(partition)?.push(messages),
       isFull: (partition) => from === 'earliest' && this.#lanes.get(partition)?.full === true,
+      isUrgent: () => this.#confirmations.waiting > 0,
       onStarted: tellStarted,
     });
   }
@@ -104,7 +107,9 @@ export class Follower implements ReplicationConfirmer {
     const one = this.#all.get(partition);
     if (one === undefined) throw new Error(`Partition ${partition} is not followed.`);
     if (this.#stopping !== undefined) throw new UnavailableError('stopping', 'This process is stopping.');
-    await this.#confirmations.confirm(one, position, hash);
+    const confirming = this.#confirmations.confirm(one, position, hash);
+    this.#reading.hurry();
+    await confirming;
   }
 
   /** How each partition is doing, for metrics and readiness. */

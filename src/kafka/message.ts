@@ -1,5 +1,5 @@
-import { chainHash, messageOf, sourceOf, splitMessage } from '../../events/index.js';
-import type { StoredEvent } from '../../events/index.js';
+import { chainHash, messageOf, sourceOf, splitMessage, writtenPlace } from '../../events/index.js';
+import type { SealedEvent } from '../../events/index.js';
 import type { KafkaRecord, OutgoingMessage } from './link.js';
 
 /** The `content-type` header: CloudEvents 1.0, structured mode. */
@@ -20,34 +20,11 @@ export type ReadRecord =
   | { readonly kind: 'foreign'; readonly why: string };
 
 /** The message of an event: keyed by tenant, with two headers only (ten double the cost of a message, measured). */
-export const outgoing = (stored: StoredEvent): OutgoingMessage => ({
+export const outgoing = (stored: SealedEvent): OutgoingMessage => ({
   key: stored.event.tenant,
   value: Buffer.from(messageOf(stored)),
   headers: { 'content-type': CONTENT_TYPE, position: stored.event.position.toString() },
 });
-
-interface Place {
-  readonly source: unknown;
-  readonly position: unknown;
-  readonly partition: unknown;
-  readonly incarnation: unknown;
-}
-
-/** The canonical form's own order, which finds the place without parsing what is around it. */
-const CANONICAL =
-  /^\{"specversion":"1\.0","id":"[^"\\]*","source":"([^"\\]*)","type":"[^"\\]*","time":"[^"\\]*","subject":"[^"\\]*","datacontenttype":"application\/json","sequence":"\d*","position":"(\d+)","partition":(\d+),"incarnation":(\d+),/;
-
-const placeOf = (body: string): Place | undefined => {
-  const [found, source, position, partition, incarnation] = CANONICAL.exec(body) ?? [];
-  if (found !== undefined) return { source, position, partition: Number(partition), incarnation: Number(incarnation) };
-  try {
-    // A later release may have put an optional member somewhere in between.
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Place) : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 const foreign = (why: string): ReadRecord => ({ kind: 'foreign', why });
 
@@ -55,7 +32,7 @@ const foreign = (why: string): ReadRecord => ({ kind: 'foreign', why });
 export const readRecord = ({ value }: Pick<KafkaRecord, 'value'>, ledger: string, partition: number): ReadRecord => {
   const split = value === null ? undefined : splitMessage(value.toString('utf8'));
   if (split === undefined) return foreign('it is not in the form of an event');
-  const place = placeOf(split.body);
+  const place = writtenPlace(split.body);
   if (place === undefined) return foreign('its body is no JSON object');
   if (place.source !== sourceOf(ledger)) return foreign('it is of another ledger');
   if (place.partition !== partition) return foreign('it is of another partition');

@@ -1,4 +1,4 @@
-import type { Elections, JournalReader } from '../core/ports.js';
+import type { Elections, JournalReader, SealedReader } from '../core/ports.js';
 import type { KafkaLog, KafkaSettings } from './client.js';
 import type { Complaints } from './complaints.js';
 import type { KafkaLink } from './link.js';
@@ -11,7 +11,7 @@ export interface RelayParts {
   readonly partitions: readonly number[];
   /** The ledger's incarnation as this process knows it: a relay that finds a higher one on Kafka has been replaced. */
   readonly incarnation: () => number;
-  readonly reader: Pick<JournalReader, 'heads' | 'read'>;
+  readonly reader: Pick<JournalReader, 'heads'> & SealedReader;
   readonly elections: Elections;
   /** How often a partition that another process relays is tried for, ms. Default 2,000. */
   readonly electionIntervalMs?: number;

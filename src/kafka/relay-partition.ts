@@ -1,5 +1,5 @@
 import { genesisHash } from '../../events/index.js';
-import type { StoredEvent } from '../../events/index.js';
+import type { SealedEvent } from '../../events/index.js';
 import type { Elected } from '../core/ports.js';
 import type { Tail } from './tail.js';
 
@@ -57,7 +57,7 @@ export class RelayedPartition {
   #failures = 0;
   #end: End | undefined;
   #head = 0;
-  #queue: StoredEvent[] = [];
+  #queue: SealedEvent[] = [];
   /** The last position of the batch under way. */
   #sending: number | undefined;
   #batchBytesMax = BATCH_BYTES_MAX;
@@ -127,14 +127,14 @@ export class RelayedPartition {
   }
 
   /** Takes events that this process has committed, if they follow on what is here; else they are read from the journal. */
-  offer(events: readonly StoredEvent[], nowMs: number): void {
+  offer(events: readonly SealedEvent[], nowMs: number): void {
     this.noteHead(events.at(-1)?.event.position ?? 0, nowMs);
     if (this.#end === undefined || this.#queue.length + events.length > QUEUE_MAX) return;
     this.fill(events);
   }
 
   /** Queues what follows on what is queued, under way or sent, and leaves out the rest. */
-  fill(events: readonly StoredEvent[]): void {
+  fill(events: readonly SealedEvent[]): void {
     let next = (this.#queue.at(-1)?.event.position ?? this.#sending ?? this.#end?.position ?? 0) + 1;
     for (const stored of events) {
       if (stored.event.position !== next) continue;
@@ -161,7 +161,7 @@ export class RelayedPartition {
   }
 
   /** Takes the next batch off the queue. Undefined when what is queued does not chain to the end: then nothing may be sent. */
-  cut(): readonly StoredEvent[] | undefined {
+  cut(): readonly SealedEvent[] | undefined {
     if (this.#queue[0] !== undefined && this.#queue[0].prevHash !== this.#end?.hash) return undefined;
     let bytes = 0;
     let count = 0;
@@ -181,7 +181,7 @@ export class RelayedPartition {
   }
 
   /** A batch was acknowledged, its first record at `baseOffset`. */
-  sent(batch: readonly StoredEvent[], baseOffset: number): Landing {
+  sent(batch: readonly SealedEvent[], baseOffset: number): Landing {
     const last = batch.at(-1);
     const expected = this.#end?.offset;
     if (last === undefined || expected === undefined) return 'others_wrote';

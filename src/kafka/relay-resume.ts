@@ -11,7 +11,7 @@ const judge = async (parts: RelayParts, { partition, last }: Tail): Promise<stri
   const own = parts.incarnation();
   if (incarnation > own)
     return `Kafka holds position ${position} of incarnation ${incarnation}, and this process has ${own}: it has been replaced`;
-  const [stored] = await parts.reader.read(partition, position - 1, 1);
+  const [stored] = await parts.reader.readSealed(partition, position - 1, 1);
   if (stored === undefined)
     return `Kafka holds position ${position}, and the journal ends before it: restore the journal from Kafka`;
   return stored.hash === hash

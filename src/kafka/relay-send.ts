@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../events/index.js';
+import type { SealedEvent } from '../../events/index.js';
 import { KafkaError, reasonOf } from './errors.js';
 import { outgoing } from './message.js';
 import type { RelayContext } from './relay-context.js';
@@ -9,7 +9,7 @@ import type { RelayedPartition } from './relay-partition.js';
 const REQUEST_BYTES_MAX = 2_000_000;
 const READS_AT_ONCE = 8;
 
-type Batches = ReadonlyMap<RelayedPartition, readonly StoredEvent[]>;
+type Batches = ReadonlyMap<RelayedPartition, readonly SealedEvent[]>;
 
 /** Sends the next batch of each of these partitions, which one broker leads, in one request. Never raises. */
 export const sendNext = async (
@@ -38,7 +38,7 @@ export const sendNext = async (
 
 /** The next batch of each, from what was offered or from the journal, up to the size of a request. */
 const gather = async (context: RelayContext, chosen: readonly RelayedPartition[]): Promise<Batches> => {
-  const batches = new Map<RelayedPartition, readonly StoredEvent[]>();
+  const batches = new Map<RelayedPartition, readonly SealedEvent[]>();
   let bytes = 0;
   for (let at = 0; at < chosen.length && bytes < REQUEST_BYTES_MAX; at += READS_AT_ONCE) {
     const some = chosen.slice(at, at + READS_AT_ONCE);
@@ -59,7 +59,7 @@ const fill = async ({ parts, complaints }: RelayContext, one: RelayedPartition):
   const { end } = one;
   if (one.queued > 0 || end === undefined) return;
   try {
-    const read = await parts.reader.read(one.partition, end.position, BATCH_EVENTS_MAX);
+    const read = await parts.reader.readSealed(one.partition, end.position, BATCH_EVENTS_MAX);
     if (one.end !== end) return;
     one.fill(read);
     if (one.queued === 0) one.caughtUp();
@@ -72,7 +72,7 @@ const fill = async ({ parts, complaints }: RelayContext, one: RelayedPartition):
 const landed = (
   { parts }: RelayContext,
   one: RelayedPartition,
-  batch: readonly StoredEvent[],
+  batch: readonly SealedEvent[],
   baseOffset: number | undefined,
 ): void => {
   // It lost its office, or was stopped, while this was under way: whoever comes next looks at Kafka first.
@@ -91,7 +91,7 @@ const landed = (
 const failed = async (
   { halt }: RelayContext,
   one: RelayedPartition,
-  batch: readonly StoredEvent[],
+  batch: readonly SealedEvent[],
   error: unknown,
 ): Promise<void> => {
   if (error instanceof KafkaError && error.code === 'too_large') {

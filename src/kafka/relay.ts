@@ -20,10 +20,12 @@ const ELECTION_INTERVAL_MS = 2_000;
 const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 250;
 /**
- * From one request to a broker to the next, ms, unless a partition is far behind. A request costs about as much for one event as for
- * ten, so what comes within this time goes together; it is the most that it adds to a command that waits for Kafka.
+ * From one request to a broker to the next, ms. A batch costs about as much for one event as for ten, so what comes within this
+ * time goes together. The shorter one holds while commands of this process wait for Kafka: it is the most that it adds to them.
  */
-const PACE_MS = 10;
+const PACE_MS = 40;
+const URGENT_PACE_MS = 10;
+const BEHIND_PAUSE_MAX_MS = 500;
 /** How long a partition that was stopped is left alone, ms. */
 const STOPPED_MS = 30_000;
 const STOP_GRACE_MS = 300;
@@ -39,8 +41,8 @@ export class Relay {
   readonly #all: readonly RelayedPartition[];
   readonly #byNumber: ReadonlyMap<number, RelayedPartition>;
   readonly #tasks = new Set<Promise<void>>();
-  /** Brokers with a request under way. */
-  readonly #lanes = new Set<string>();
+  /** Brokers with a request under way, or so lately that the next one waits a little. */
+  readonly #lanes = new Map<string, Alarm>();
   readonly #pollAlarm = new Alarm();
   readonly #electionAlarm = new Alarm();
   #stopping: Promise<void> | undefined;
@@ -80,6 +82,11 @@ export class Relay {
     this.#hurry();
   }
 
+  /** A command waits until Kafka has what was committed: gather no longer than must be. */
+  urge(): void {
+    for (const lane of this.#lanes.values()) lane.ring();
+  }
+
   /** How each partition is doing, for metrics and readiness. */
   status(): RelayStatus[] {
     const nowMs = Date.now();
@@ -94,6 +101,7 @@ export class Relay {
   async #stop(): Promise<void> {
     this.#pollAlarm.ring();
     this.#electionAlarm.ring();
+    this.urge();
     await Promise.race([Promise.allSettled(this.#tasks), sleep(STOP_GRACE_MS, undefined, { ref: false })]);
     const offices = this.#all.flatMap(({ elected }) => elected?.release() ?? []);
     for (const one of this.#all) one.standBy();
@@ -219,18 +227,27 @@ export class Relay {
 
   #sendTo(node: string, partitions: readonly number[]): void {
     if (this.#lanes.has(node)) return;
-    this.#lanes.add(node);
+    const lane = new Alarm();
+    this.#lanes.set(node, lane);
     const chosen = partitions.flatMap((partition) => this.#byNumber.get(partition) ?? []);
     const began = performance.now();
-    const sent = sendNext(this.#context, node, chosen).finally(() => {
-      const behind = chosen.some((one) => one.missing > BATCH_EVENTS_MAX / 2);
-      const pauseMs = behind ? 0 : Math.max(0, PACE_MS - (performance.now() - began));
-      setTimeout(() => {
+    const sent = sendNext(this.#context, node, chosen)
+      .then(() => this.#pause(lane, performance.now() - began, chosen))
+      .finally(() => {
         this.#lanes.delete(node);
         this.#pump();
-      }, pauseMs).unref();
-    });
+      });
     this.#run(sent);
+  }
+
+  /** Lets events gather for the next request; far behind, it only leaves the process as much time as the last one took. */
+  async #pause(lane: Alarm, tookMs: number, chosen: readonly RelayedPartition[]): Promise<void> {
+    if (this.#isStopping()) return;
+    const behind = chosen.some((one) => one.missing > BATCH_EVENTS_MAX / 2);
+    if (behind) return sleep(Math.min(tookMs, BEHIND_PAUSE_MAX_MS));
+    await lane.wait(Math.max(0, PACE_MS - tookMs));
+    const restMs = URGENT_PACE_MS - tookMs;
+    if (restMs > 0 && !this.#isStopping()) await sleep(restMs);
   }
 
   #failed(some: readonly RelayedPartition[], why: string): void {

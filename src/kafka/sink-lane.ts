@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/index.js';
-import type { DecodeBody, RunSink } from '../core/ports.js';
+import type { DecodeBody, Reached, RunSink } from '../core/ports.js';
 import { Alarm } from './alarm.js';
 import type { Complaints } from './complaints.js';
 import { reasonOf } from './errors.js';
@@ -14,6 +14,7 @@ const RETRY_MAX_MS = 5_000;
 export interface LaneParts {
   readonly partition: number;
   readonly sink: RunSink;
+  readonly reached: Reached;
   readonly decode: DecodeBody;
   readonly complaints: Complaints;
   /** Told once, with why, when an event can't be read. Must not raise. */
@@ -74,10 +75,12 @@ export class SinkLane {
     this.#working = undefined;
   }
 
-  /** The next run, up to an event that can't be read. */
+  /** The next run, without what the sink has already, up to an event that can't be read. */
   #decodeNext(): StoredEvent[] {
     const run: StoredEvent[] = [];
+    const reached = this.#parts.reached(this.#parts.partition);
     for (const { body, prevHash, hash, position } of this.#queue.splice(0, RUN_MAX)) {
+      if (position <= reached) continue;
       try {
         run.push({ event: this.#parts.decode(body), body, prevHash, hash });
       } catch (error) {

@@ -6,7 +6,7 @@ import { genesisHash, messageOf } from '../../events/index.js';
 import type { StoredEvent } from '../../events/index.js';
 import { execute } from '../../src/core/decide/index.js';
 import type { LogTail } from '../../src/core/decide/index.js';
-import type { Elected, Elections, Head, JournalReader } from '../../src/core/ports.js';
+import type { Elected, Elections, Head, JournalReader, SealedReader } from '../../src/core/ports.js';
 import { initialState } from '../../src/core/state.js';
 import { KafkaLink, Relay, ensureTopic } from '../../src/kafka/index.js';
 import type { KafkaSettings, RelayParts } from '../../src/kafka/index.js';
@@ -39,7 +39,7 @@ export const freshTopic = async (partitions: number, brokers = inject('kafkaBrok
 };
 
 /** A journal that lies in memory: real events, decided and chained as everywhere. */
-export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'> {
+export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'>, SealedReader {
   incarnation = 1;
   /** Set, it is away. */
   fault: Error | undefined;
@@ -104,6 +104,10 @@ export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'> {
   read(partition: number, after: number, limit: number): Promise<StoredEvent[]> {
     if (this.fault !== undefined) return Promise.reject(this.fault);
     return Promise.resolve(this.#at(partition).events.slice(after, after + limit));
+  }
+
+  readSealed(partition: number, after: number, limit: number): Promise<StoredEvent[]> {
+    return this.read(partition, after, limit);
   }
 
   #at(partition: number) {
