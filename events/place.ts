@@ -31,15 +31,17 @@ export const writtenPlace = (body: string): WrittenPlace | undefined => {
 
 /** An event as it is passed on unread: what its body means is not looked at. */
 export interface SealedEvent extends Pick<StoredEvent, 'body' | 'prevHash' | 'hash'> {
-  readonly event: Pick<LedgerEvent, 'position' | 'timeMs' | 'tenant'>;
+  readonly event: Pick<LedgerEvent, 'position' | 'incarnation' | 'timeMs' | 'tenant'>;
 }
 
 /** A stored body with its place only. Raises MalformedEventError when it does not say it. */
 export const sealedFrom = (stored: Pick<StoredEvent, 'body' | 'prevHash' | 'hash'>): SealedEvent => {
   const place = writtenPlace(stored.body);
   const position = Number(place?.position);
+  const incarnation = place?.incarnation;
   const timeMs = typeof place?.time === 'string' ? Date.parse(place.time) : Number.NaN;
-  if (!Number.isSafeInteger(position) || Number.isNaN(timeMs) || typeof place?.tenant !== 'string')
-    throw new MalformedEventError('The log holds a body that does not say its position, time and tenant.');
-  return { ...stored, event: { position, timeMs, tenant: place.tenant } };
+  const said = Number.isSafeInteger(position) && !Number.isNaN(timeMs) && typeof incarnation === 'number';
+  if (!said || typeof place?.tenant !== 'string')
+    throw new MalformedEventError('The log holds a body that does not say its position, incarnation, time and tenant.');
+  return { ...stored, event: { position, incarnation, timeMs, tenant: place.tenant } };
 };

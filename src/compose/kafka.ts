@@ -6,7 +6,7 @@ import type { DecodeBody, Elections, ReplicationConfirmer } from '../core/ports.
 import type { PartState } from '../http/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
 import { Follower, Relay, TopicRefusedError, ensureTopic } from '../kafka/index.js';
-import type { FollowerStatus, RelayStatus } from '../kafka/index.js';
+import type { FollowerStatus, RelayParts, RelayStatus } from '../kafka/index.js';
 import type { LedgerMetrics } from '../metrics/index.js';
 import { runPeriodically } from '../service/periodic.js';
 import type { Periodic } from '../service/periodic.js';
@@ -53,9 +53,9 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
   const settings = kafkaSettings(config);
   const partitions = allPartitions(identity.partitions);
   const serves = roles.length > 0;
-  const relay = roles.includes('relay') ? openRelay(parts, partitions) : undefined;
-  // Nothing is sent to a topic that was not looked at: it might lose what it is given.
-  const topic = serves ? await seeToTopic(parts, () => relay?.start()) : undefined;
+  const relay = roles.includes('relay')
+    ? openRelay(parts, partitions, (partition, batch, baseOffset) => follower.sent(partition, batch, baseOffset))
+    : undefined;
   const follower = new Follower({
     settings,
     log: parts.logger,
@@ -64,6 +64,7 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
     decode: parts.decode,
     reader: parts.reading.reader,
     confirmTimeoutMs: config.kafka.confirmTimeoutMs,
+    ...(relay === undefined ? {} : { relayedTo: (partition) => relay.relayedTo(partition) }),
     ...(roles.includes('projector')
       ? {
           sink: (partition, run) => parts.projection.take(partition, run),
@@ -71,6 +72,8 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
         }
       : {}),
   });
+  // Nothing is sent to a topic that was not looked at: it might lose what it is given.
+  const topic = serves ? await seeToTopic(parts, () => relay?.start()) : undefined;
   if (serves) follower.start();
   const lag = relay === undefined ? undefined : tellLag(relay, parts.metrics);
   return {
@@ -98,8 +101,13 @@ export const openKafka = async (parts: KafkaParts): Promise<KafkaSide> => {
   };
 };
 
-const openRelay = (parts: KafkaParts, partitions: readonly number[]): Relay =>
+const openRelay = (
+  parts: KafkaParts,
+  partitions: readonly number[],
+  onSent: NonNullable<RelayParts['onSent']>,
+): Relay =>
   new Relay({
+    onSent,
     settings: kafkaSettings(parts.config),
     log: parts.logger,
     ledger: parts.identity.ledger,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SealedEvent } from '../../events/index.js';
 import { UnavailableError } from '../core/ports.js';
 import type { DecodeBody, JournalReader, Reached, ReplicationConfirmer, RunSink } from '../core/ports.js';
 import type { KafkaLog, KafkaSettings } from './client.js';
@@ -23,6 +24,8 @@ export interface FollowerParts {
   readonly reached?: Reached;
   /** `tail` (default): what comes from now on; what a slow sink misses is left out. `earliest`: everything; a slow sink is waited for. */
   readonly from?: 'tail' | 'earliest';
+  /** Where this process relays too: up to which offset it did; `sent` is to be told of it then. */
+  readonly relayedTo?: (partition: number) => number | undefined;
   /** How long a command waits to be confirmed, ms. Default 5,000. */
   readonly confirmTimeoutMs?: number;
 }
@@ -88,6 +91,7 @@ export class Follower implements ReplicationConfirmer {
       from,
       onNext: (partition, messages) => this.#lanes.get(partition)?.push(messages),
       isFull: (partition) => from === 'earliest' && this.#lanes.get(partition)?.full === true,
+      relayedTo: parts.relayedTo ?? (() => undefined),
       isUrgent: () => this.#confirmations.waiting > 0,
       onStarted: tellStarted,
     });
@@ -110,6 +114,18 @@ export class Follower implements ReplicationConfirmer {
     const confirming = this.#confirmations.confirm(one, position, hash);
     this.#reading.hurry();
     await confirming;
+  }
+
+  /** Told of what this process has sent and Kafka has acknowledged (RelayParts' `onSent`), so that it need not be read back. */
+  sent(partition: number, batch: readonly SealedEvent[], baseOffset: number): void {
+    const messages = batch.map(({ event: { position, incarnation }, body, prevHash, hash }) => ({
+      position,
+      incarnation,
+      body,
+      prevHash,
+      hash,
+    }));
+    this.#reading.takeSent(partition, messages, baseOffset);
   }
 
   /** How each partition is doing, for metrics and readiness. */

@@ -21,6 +21,8 @@ export interface LogFollowerParts {
   readonly onNext: (partition: number, messages: readonly LogMessage[]) => void;
   /** True while nothing more of this partition is to be read. */
   readonly isFull: (partition: number) => boolean;
+  /** The offset up to which this process writes the partition itself, and tells what it wrote; undefined where it does not. */
+  readonly relayedTo: (partition: number) => number | undefined;
   /** True while a command waits for what is about to be read. */
   readonly isUrgent: () => boolean;
   /** Called once, when the place of every partition is known. */
@@ -38,7 +40,7 @@ const RETRY_MAX_MS = 2_000;
 const REWIND_MIN = 1_000;
 /** How long a gap on Kafka is left to the relay to fill before it is looked into again, ms. */
 const GAP_LOOK_MS = 60_000;
-const ALL_FULL_MS = 20;
+const NOTHING_TO_READ_MS = 20;
 
 /** Reads every partition from its place on, for ever. After anything unexpected it looks for its place again, loudly. */
 export class LogFollower {
@@ -192,17 +194,42 @@ export class LogFollower {
   async #readOnce(node: string, numbers: ReadonlySet<number>): Promise<boolean> {
     const { link, isFull } = this.#parts;
     const from = new Map<number, number>();
-    for (const { partition, offset } of this.#active())
-      if (numbers.has(partition) && offset !== undefined && !isFull(partition)) from.set(partition, offset);
+    for (const one of this.#active())
+      if (numbers.has(one.partition) && one.offset !== undefined && !isFull(one.partition) && !this.#isToldOf(one))
+        from.set(one.partition, one.offset);
     if (from.size === 0) {
-      await this.#alarm.wait(ALL_FULL_MS);
+      await this.#alarm.wait(NOTHING_TO_READ_MS);
       return this.#active().length === 0;
     }
     for (const fetched of await link.fetch(node, from, FETCH)) {
       const one = this.#byNumber.get(fetched.partition);
-      if (one !== undefined) this.#take(one, fetched);
+      // Meanwhile it may have been told of what this fetch brought.
+      if (one !== undefined && one.offset === from.get(fetched.partition)) this.#take(one, fetched);
     }
     return this.#active().some(({ lost }) => lost !== undefined);
+  }
+
+  /**
+   * Takes what this process has just had acknowledged, its first record at `baseOffset`, as if it had been read. What does not
+   * follow on what was read is left to the next fetch.
+   */
+  takeSent(partition: number, batch: readonly LogMessage[], baseOffset: number): void {
+    const { isFull, onNext } = this.#parts;
+    const one = this.#byNumber.get(partition);
+    if (one?.offset !== baseOffset || one.stopped !== undefined || one.lost !== undefined || isFull(partition)) return;
+    const next: LogMessage[] = [];
+    const whole = batch.every((message) => {
+      const verdict = one.take(message);
+      if (verdict === 'next') next.push(message);
+      return verdict === 'next' || verdict === 'repeated';
+    });
+    if (whole) one.offset = baseOffset + batch.length;
+    if (next.length > 0) onNext(partition, next);
+  }
+
+  /** True when there is nothing to read that it is not told of. */
+  #isToldOf({ partition, offset }: FollowedPartition): boolean {
+    return offset !== undefined && offset >= (this.#parts.relayedTo(partition) ?? Number.POSITIVE_INFINITY);
   }
 
   #take(one: FollowedPartition, { records, nextOffset, fault }: Fetched): void {

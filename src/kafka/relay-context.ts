@@ -1,3 +1,4 @@
+import type { SealedEvent } from '../../events/index.js';
 import type { Elections, JournalReader, SealedReader } from '../core/ports.js';
 import type { KafkaLog, KafkaSettings } from './client.js';
 import type { Complaints } from './complaints.js';
@@ -13,6 +14,8 @@ export interface RelayParts {
   readonly incarnation: () => number;
   readonly reader: Pick<JournalReader, 'heads'> & SealedReader;
   readonly elections: Elections;
+  /** Told of each batch that Kafka has acknowledged just behind what it had, its first record at `baseOffset`. Must not raise. */
+  readonly onSent?: (partition: number, batch: readonly SealedEvent[], baseOffset: number) => void;
   /** How often a partition that another process relays is tried for, ms. Default 2,000. */
   readonly electionIntervalMs?: number;
 }

@@ -78,7 +78,7 @@ const landed = (
   // It lost its office, or was stopped, while this was under way: whoever comes next looks at Kafka first.
   if (one.end === undefined) return;
   const landing = baseOffset === undefined ? 'others_wrote' : one.sent(batch, baseOffset);
-  if (landing === 'as_expected') return;
+  if (landing === 'as_expected' && baseOffset !== undefined) return parts.onSent?.(one.partition, batch, baseOffset);
   if (landing === 'records_lost') {
     one.searchBefore = baseOffset;
     const said = 'Kafka has lost events that it had acknowledged; they are sent again';

@@ -43,6 +43,8 @@ export class Relay {
   readonly #tasks = new Set<Promise<void>>();
   /** Brokers with a request under way, or so lately that the next one waits a little. */
   readonly #lanes = new Map<string, Alarm>();
+  /** By partition: the broker that it was last sent to. */
+  readonly #leaderOf = new Map<number, string>();
   readonly #pollAlarm = new Alarm();
   readonly #electionAlarm = new Alarm();
   #stopping: Promise<void> | undefined;
@@ -73,7 +75,8 @@ export class Relay {
     const one = this.#byNumber.get(partition);
     if (one?.phase !== 'relaying') return;
     one.offer(events, Date.now());
-    this.#pump();
+    // Where a request is under way, the next one takes it along.
+    if (!this.#lanes.has(this.#leaderOf.get(partition) ?? '')) this.#pump();
   }
 
   /** Something was committed to the partition: look now, not at the next poll. */
@@ -85,6 +88,11 @@ export class Relay {
   /** A command waits until Kafka has what was committed: gather no longer than must be. */
   urge(): void {
     for (const lane of this.#lanes.values()) lane.ring();
+  }
+
+  /** The offset behind the last record that this process sent or found; undefined while it does not relay the partition. */
+  relayedTo(partition: number): number | undefined {
+    return this.#byNumber.get(partition)?.end?.offset;
   }
 
   /** How each partition is doing, for metrics and readiness. */
@@ -229,6 +237,7 @@ export class Relay {
     if (this.#lanes.has(node)) return;
     const lane = new Alarm();
     this.#lanes.set(node, lane);
+    for (const partition of partitions) this.#leaderOf.set(partition, node);
     const chosen = partitions.flatMap((partition) => this.#byNumber.get(partition) ?? []);
     const began = performance.now();
     const sent = sendNext(this.#context, node, chosen)

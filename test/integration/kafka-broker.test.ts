@@ -2,10 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StoredEvent } from '../../events/index.js';
 import { Follower } from '../../src/kafka/index.js';
-import type { KafkaSettings } from '../../src/kafka/index.js';
+import type { KafkaSettings, Relay } from '../../src/kafka/index.js';
 import { compileDecodeBody } from '../../src/validation/decode-body.js';
 import { startPrivate, type PrivateService } from '../stack/private-services.js';
-import { MemoryJournal, freshTopic, positionsOn, quietLog, relayOf, takenOf, upTo } from './kafka-setting.js';
+import {
+  MemoryJournal,
+  freshTopic,
+  positionsOn,
+  quietLog,
+  relayOf,
+  takenOf,
+  upTo,
+  writeEvents,
+  writeValues,
+} from './kafka-setting.js';
 
 const decode = compileDecodeBody();
 const running: { stop(): Promise<void> }[] = [];
@@ -18,7 +28,7 @@ afterEach(async () => {
 });
 afterAll(() => kafka.remove());
 
-/** A relay and a follower at work on a topic of their own. */
+/** A relay and a follower at work on a topic of their own, joined as in a server: what is sent here is not read back. */
 const atWork = (settings: KafkaSettings, journal: MemoryJournal) => {
   const taken: number[] = [];
   const sink = (_partition: number, run: readonly StoredEvent[]): Promise<void> => {
@@ -26,9 +36,12 @@ const atWork = (settings: KafkaSettings, journal: MemoryJournal) => {
     return Promise.resolve();
   };
   const { ledger, numbers: partitions } = journal;
-  const relay = relayOf(settings, journal);
-  const parts = { settings, log: quietLog, ledger, partitions, decode, reader: journal, sink, confirmTimeoutMs: 500 };
-  const follower = new Follower(parts);
+  const relay: Relay = relayOf(settings, journal, {
+    onSent: (partition, batch, baseOffset) => follower.sent(partition, batch, baseOffset),
+  });
+  const relayedTo = (partition: number): number | undefined => relay.relayedTo(partition);
+  const parts = { settings, log: quietLog, ledger, partitions, decode, reader: journal, sink, relayedTo };
+  const follower = new Follower({ ...parts, confirmTimeoutMs: 500 });
   running.push(relay, follower);
   relay.start();
   follower.start();
@@ -137,6 +150,23 @@ describe('a broker', () => {
       await appendingWhile(journal, givenUp);
       kafka.resume();
       await appendingWhile(journal, more(taken));
+    }
+    await expectAllThere(settings, journal, taken);
+  });
+
+  test('in whose log somebody else writes: what was sent here and what was not, each once and in order', async () => {
+    const settings = await quick();
+    const journal = new MemoryJournal(1);
+    const { taken, follower } = atWork(settings, journal);
+    await follower.started();
+    for (let round = 1; round <= 5; round++) {
+      journal.append(0, 20);
+      await vi.waitFor(() => expect(taken).toEqual(upTo(round * 40 - 20)));
+      // As a relay would that believes it is still the one: some of it comes first, some repeats, and some is none of ours.
+      const ahead = journal.append(0, 20);
+      await writeEvents(settings, ahead);
+      await writeValues(settings, 0, ['foreign']);
+      await vi.waitFor(() => expect(taken).toEqual(upTo(round * 40)));
     }
     await expectAllThere(settings, journal, taken);
   });

@@ -174,8 +174,8 @@ describe('a topic that is deleted and made anew under everybody', () => {
     journal.append(1, 10);
     await vi.waitFor(confirmLast, { timeout: 20_000 });
     // What was sent before the loss was noticed may come first; a consumer that takes only what follows on gets all.
-    expect(followedOn(await positionsOn(settings, 0))).toBe(910);
-    expect(followedOn(await positionsOn(settings, 1))).toBe(15);
+    await vi.waitFor(async () => expect(followedOn(await positionsOn(settings, 0))).toBe(910), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(followedOn(await positionsOn(settings, 1))).toBe(15), { timeout: 20_000 });
     await vi.waitFor(() =>
       expect([...taken].sort((a, b) => a - b)).toEqual([...upTo(910), ...upTo(15)].sort((a, b) => a - b)),
     );
