@@ -39,3 +39,17 @@ export const createLogger = ({ level = 'info', destination }: LogOptions = {}): 
     },
     destination ?? pino.destination({ dest: 1, sync: false }),
   );
+
+/** How long the same words about the same fault are not said again, ms. */
+const SAID_AGAIN_MS = 60_000;
+
+/** Takes note of faults that come again and again while a service is away: the same words at most once a minute. */
+export const faultsOf = (logger: Pick<Logger, 'warn'>, part: string): ((error: unknown, what: string) => void) => {
+  let last = { words: '', atMs: -SAID_AGAIN_MS };
+  return (error, what) => {
+    const words = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    if (words === last.words && performance.now() - last.atMs < SAID_AGAIN_MS) return;
+    last = { words, atMs: performance.now() };
+    logger.warn({ part, err: error }, what);
+  };
+};

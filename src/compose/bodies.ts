@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
+import { HeldRatios } from '../metrics/index.js';
 import type { LedgerMetrics } from '../metrics/index.js';
 import type { Config, Role } from '../config/settings.js';
-import type { ExpiredReader, Journal, JournalReader } from '../core/ports.js';
+import type { ExpiredReader, Journal, JournalReader, TotalsReader } from '../core/ports.js';
 import type { Orphans, Readiness } from '../core/ports.js';
 import type { BalancesProjection } from '../../projections/balances.js';
+import type { PartState } from '../http/index.js';
 import { HealingPass } from '../recovery/healing.js';
 import type { CompareParts } from '../recovery/compare-balances.js';
 import { describeDrift } from '../recovery/verify-balances.js';
@@ -18,7 +20,7 @@ export interface BodyParts {
   readonly config: Config;
   readonly partitions: number;
   readonly journal: Journal;
-  readonly reader: JournalReader & ExpiredReader;
+  readonly reader: JournalReader & ExpiredReader & TotalsReader;
   readonly readiness: Readiness;
   readonly orphans: Orphans;
   readonly projection: BalancesProjection;
@@ -33,42 +35,41 @@ export interface BodyParts {
 export interface Bodies {
   /** What the last look at Redis found; undefined before the first, or when this process does not look. */
   readonly redis: () => ReadinessReport | undefined;
+  /** How each body that runs here is, in words. */
+  readonly states: () => readonly PartState[];
   /** Looks at Redis's readiness soon: something just found it wanting. */
   readonly lookAtRedis: () => void;
   readonly stop: () => Promise<void>;
 }
 
-/** A body that fails says so once, and again only when the words change or it had recovered: a service that is away for an hour is one line. */
-const onceEach = (logger: Logger, name: string): { failed: (error: unknown) => void; fine: () => void } => {
-  let last: string | undefined;
-  return {
-    failed: (error) => {
-      const words = error instanceof Error ? error.message : String(error);
-      if (words !== last) logger.warn({ body: name, err: words }, `${name} could not do its work; it tries again`);
-      last = words;
-    },
-    fine: () => {
-      if (last !== undefined) logger.info({ body: name }, `${name} works again`);
-      last = undefined;
-    },
-  };
-};
+/** A body that runs, and how it is. */
+interface Body extends Periodic {
+  readonly state: () => PartState;
+}
 
-const start = (
-  logger: Logger,
-  name: string,
-  pauseMs: number,
-  body: (signal: AbortSignal) => Promise<void>,
-): Periodic => {
-  const said = onceEach(logger, name);
-  const onError = said.failed;
-  return runPeriodically(
+/**
+ * Starts a body. One that fails says so once, and again only when the words change or it had recovered: a service that is away for an
+ * hour is one line.
+ */
+const start = (logger: Logger, name: string, pauseMs: number, body: (signal: AbortSignal) => Promise<void>): Body => {
+  let failure: string | undefined;
+  let state = 'has not run yet';
+  const onError = (error: unknown): void => {
+    const words = error instanceof Error ? error.message : String(error);
+    if (words !== failure) logger.warn({ body: name, err: words }, `${name} could not do its work; it tries again`);
+    failure = words;
+    state = `could not do its work (${words}); it tries again`;
+  };
+  const running = runPeriodically(
     async (signal) => {
       await body(signal);
-      said.fine();
+      if (failure !== undefined) logger.info({ body: name }, `${name} works again`);
+      failure = undefined;
+      state = 'works';
     },
     { pauseMs, onError },
   );
+  return { ...running, state: () => ({ name, ok: failure === undefined, state }) };
 };
 
 /** The healing pass looks less often than the readiness keeper: each look costs a script and a snapshot. */
@@ -91,54 +92,26 @@ class LagClock {
 
 /** Starts the bodies of `roles`. */
 export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies => {
-  const { config, logger, metrics } = parts;
-  const running: Periodic[] = [];
+  const { config, logger } = parts;
+  const running: Body[] = [];
   let redis: ReadinessReport | undefined;
-  let keeper: Periodic | undefined;
+  let keeper: Body | undefined;
   if (roles.includes('sweeper')) {
     running.push(start(logger, 'expiry sweeper', config.service.sweepMs, expiryBody(parts)));
     running.push(start(logger, 'orphan sweeper', config.service.sweepMs, orphanBody(parts)));
   }
   if (roles.includes('projector')) {
-    const lastSeen: LastSeen = new Map();
-    const lags = new LagClock();
-    const keeping = { ...parts, catchUp: (partition: number) => parts.projection.catchUp(partition) };
+    const look = keeperBody(parts);
     keeper = start(logger, 'readiness keeper', config.service.healMs, async (signal) => {
-      redis = await keepReady(keeping, lastSeen, signal);
-      for (const [partition, positions] of redis.lags)
-        metrics.projectionLag(
-          'balances',
-          partition,
-          positions,
-          lags.seconds(partition, lastSeen.get(partition) ?? 0, positions),
-        );
+      redis = await look(signal);
     });
     running.push(keeper);
   }
-  if (roles.includes('healer')) {
-    const pass = new HealingPass({
-      ...parts.compare,
-      partitions: parts.partitions,
-      sampleSize: config.service.auditSampleSize,
-      rebuild: parts.rebuild,
-      reconcileMaxCosts: async (partition) => {
-        await parts.readiness.putMaxCosts(partition, await parts.reader.maxCosts());
-      },
-      onDrift: (drift) =>
-        logger.error(
-          { body: 'healing pass', partition: drift.partition, account: drift.account },
-          `A balance was wrong: ${describeDrift(drift)}`,
-        ),
-    });
-    running.push(
-      start(logger, 'healing pass', config.service.healMs * HEALING_PAUSES, async () => {
-        const { compared, drifted } = await pass.next();
-        if (compared > 0) metrics.driftFound(drifted);
-      }),
-    );
-  }
+  if (roles.includes('healer'))
+    running.push(start(logger, 'healing pass', config.service.healMs * HEALING_PAUSES, healingBody(parts)));
   return {
     redis: () => redis,
+    states: () => running.map((body) => body.state()),
     lookAtRedis: () => keeper?.wake(),
     stop: async () => {
       await Promise.all(running.map((body) => body.stop()));
@@ -161,4 +134,48 @@ const orphanBody = (parts: BodyParts) => async (signal: AbortSignal) => {
   if (given === 0) return;
   parts.metrics.orphansGivenBack(given);
   parts.logger.info({ body: 'orphan sweeper', count: given }, 'holds that nobody answered for were given back');
+};
+
+const keeperBody = (parts: BodyParts) => {
+  const { logger, metrics } = parts;
+  const lastSeen: LastSeen = new Map();
+  const lags = new LagClock();
+  const keeping = { ...parts, catchUp: (partition: number) => parts.projection.catchUp(partition) };
+  return async (signal: AbortSignal): Promise<ReadinessReport> => {
+    const report = await keepReady(keeping, lastSeen, signal);
+    const { rebuilt, ready } = report;
+    if (rebuilt > 0) logger.info({ body: 'readiness keeper', rebuilt, ready }, 'partitions of Redis were rebuilt');
+    for (const [partition, positions] of report.lags) {
+      const seconds = lags.seconds(partition, lastSeen.get(partition) ?? 0, positions);
+      metrics.projectionLag('balances', partition, positions, seconds);
+    }
+    return report;
+  };
+};
+
+const healingBody = (parts: BodyParts) => {
+  const { config, reader, readiness, metrics, logger } = parts;
+  const ratios = new HeldRatios();
+  const pass = new HealingPass({
+    ...parts.compare,
+    partitions: parts.partitions,
+    sampleSize: config.service.auditSampleSize,
+    rebuild: parts.rebuild,
+    reconcileMaxCosts: async (partition) => {
+      await readiness.putMaxCosts(partition, await reader.maxCosts());
+    },
+    onPartition: async (partition) => {
+      for (const [unit, ratio] of ratios.take(partition, await reader.totals(partition)))
+        metrics.heldRatio(unit, ratio);
+    },
+    onDrift: (drift) =>
+      logger.error(
+        { body: 'healing pass', partition: drift.partition, account: drift.account },
+        `A balance was wrong: ${describeDrift(drift)}`,
+      ),
+  });
+  return async (): Promise<void> => {
+    const { compared, drifted } = await pass.next();
+    if (compared > 0) metrics.driftFound(drifted);
+  };
 };

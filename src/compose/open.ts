@@ -7,6 +7,7 @@ import { UnavailableError } from '../core/ports.js';
 import type { DecodeBody, Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
+import { faultsOf } from '../logging.js';
 import { createMetrics, observeLedger } from '../metrics/index.js';
 import type { LedgerMetrics, Metrics } from '../metrics/index.js';
 import { rebuildPartition } from '../recovery/rebuild.js';
@@ -70,7 +71,7 @@ const openGround = async (config: Config, logger: Logger): Promise<Ground> => {
   const identity = await openLedger(postgres, config.ledger);
   const decode = compileDecodeBody();
   const reading = openReading({ postgres, identity, decode, poolMax: config.postgres.poolMax });
-  const elections = new PostgresElections(postgres);
+  const elections = new PostgresElections(postgres, { onFault: faultsOf(logger, 'elections') });
   const metrics = createMetrics({ processToo: true });
   try {
     const redis = await openRedisSide(config, identity, reading, logger);
@@ -178,7 +179,7 @@ const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): Bo
       const report = await ifElected(elections, REBUILD, partition, () => rebuild(partition));
       if (report === undefined) return false;
       const found = { partition, why, accounts: report.accounts, open: report.openReservations };
-      logger.info({ body: 'rebuild', ...found }, 'a partition of Redis was rebuilt');
+      logger.debug({ body: 'rebuild', ...found }, 'a partition of Redis was rebuilt');
       return true;
     },
     metrics: metrics.ledger,

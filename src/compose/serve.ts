@@ -75,7 +75,12 @@ const firstKey = async ({ keys, elections }: Holdfast, config: Config): Promise<
 const READINESS_TIMEOUT_MS = 1000;
 
 const readinessOf = async (holdfast: Holdfast): Promise<ReadinessReport> => {
-  const parts = [await postgresState(holdfast), redisState(holdfast), ...holdfast.kafka.states()];
+  const parts = [
+    await postgresState(holdfast),
+    redisState(holdfast),
+    ...holdfast.kafka.states(),
+    ...holdfast.bodies.states(),
+  ];
   return {
     ready: !holdfast.kafka.refused() && parts.every((part) => part.ok || part.name !== 'postgres'),
     schemaVersion: holdfast.identity.schemaVersion,

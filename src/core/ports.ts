@@ -62,6 +62,18 @@ export interface TrailReader {
   reservationHistory(tenant: string, id: string): Promise<ReservationHistory | undefined>;
 }
 
+/** What the accounts of a partition have in a unit, summed. Beyond 64 bits it may well be: no account holds it. */
+export interface UnitTotal {
+  readonly unit: string;
+  readonly available: bigint;
+  readonly held: bigint;
+}
+
+export interface TotalsReader {
+  /** The sums of one partition. Raises UnavailableError. */
+  totals(partition: number): Promise<readonly UnitTotal[]>;
+}
+
 /** A reservation that is open past its time. */
 export interface Overdue {
   readonly partition: number;
@@ -191,6 +203,4 @@ export interface KeyStore {
   insert(key: Omit<ApiKey, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKey>;
   /** Revokes a key for good; a revoked one keeps its first time. Undefined when there is no such key. */
   revoke(id: string): Promise<ApiKey | undefined>;
-  /** How many keys are not revoked: at first start, with 0, the program makes one and shows it once. */
-  countActive(): Promise<number>;
 }

@@ -61,6 +61,11 @@ export interface EpochRegistry {
    * Returns the present epoch of each partition. Raises UnavailableError when Postgres can't be asked.
    */
   confirm(partitions: readonly number[], runId: string, replId: string): Promise<ReadonlyMap<number, number>>;
+  /**
+   * Redis knows a higher epoch than Postgres (the database is another one, or went back): makes it `epoch`, unless it is as high
+   * already. Returns the present one. Raises UnavailableError when Postgres can't be asked.
+   */
+  raiseTo(partition: number, epoch: number): Promise<number>;
 }
 
 /** What Redis says of a partition. */

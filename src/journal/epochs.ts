@@ -32,7 +32,13 @@ const raiseEpochs = command(
     where partition = any($1::int[]) and (run_id, repl_id) is distinct from ($2::text, $3::text)`,
 );
 
-export const EPOCH_STATEMENTS: readonly Statement<unknown>[] = [readEpochs, lockEpochs, raiseEpochs];
+const raiseTo: Statement<number> = {
+  name: 'raise_epoch_to',
+  text: `update holdfast.redis_epochs set epoch = greatest(epoch, $2::int) where partition = $1::int returning epoch`,
+  read: (row) => row.int(0),
+};
+
+export const EPOCH_STATEMENTS: readonly Statement<unknown>[] = [readEpochs, lockEpochs, raiseEpochs, raiseTo];
 
 /** Which Redis server holds each partition, as Postgres remembers it (design, section 3). */
 export class PostgresEpochs implements EpochRegistry {
@@ -63,6 +69,15 @@ export class PostgresEpochs implements EpochRegistry {
         throw error;
       }
     });
+  }
+
+  /** See the port. */
+  async raiseTo(partition: number, epoch: number): Promise<number> {
+    const [[present]] = await this.#sessions.read((session) =>
+      session.run(call(raiseTo, partition.toString(), epoch.toString())),
+    );
+    if (present === undefined) throw new Error(`Partition ${partition.toString()} has no epoch.`);
+    return present;
   }
 }
 

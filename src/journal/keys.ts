@@ -46,13 +46,8 @@ const revokeKey = keyStatement(
   `update holdfast.api_keys set revoked_at = coalesce(revoked_at, clock_timestamp())
     where id = $1::text returning ${COLUMNS}`,
 );
-const countKeys: Statement<number> = {
-  name: 'count_active_keys',
-  text: 'select count(*) from holdfast.api_keys where revoked_at is null',
-  read: (row) => row.int(0),
-};
 
-export const KEY_STATEMENTS: readonly Statement<unknown>[] = [findKey, listKeys, insertKey, revokeKey, countKeys];
+export const KEY_STATEMENTS: readonly Statement<unknown>[] = [findKey, listKeys, insertKey, revokeKey];
 
 /** Bearer keys in Postgres. */
 export class PostgresKeys implements KeyStore {
@@ -89,11 +84,6 @@ export class PostgresKeys implements KeyStore {
   async revoke(id: string): Promise<ApiKey | undefined> {
     const [[key]] = await this.#sessions.use((session) => session.run(call(revokeKey, id)));
     return key;
-  }
-
-  async countActive(): Promise<number> {
-    const [[count]] = await this.#sessions.read((session) => session.run(call(countKeys)));
-    return count ?? 0;
   }
 }
 

@@ -1,12 +1,20 @@
 import type { SealedEvent, StoredEvent } from '../../events/index.js';
 import type { EventRow } from '../core/audit.js';
-import type { ExpiredReader, Head, JournalReader, Overdue, SealedReader } from '../core/ports.js';
+import type {
+  ExpiredReader,
+  Head,
+  JournalReader,
+  Overdue,
+  SealedReader,
+  TotalsReader,
+  UnitTotal,
+} from '../core/ports.js';
 import type { Account, Funding, MaxCost, Reservation } from '../core/state.js';
 import { int4Array, textArray } from './binary.js';
 import { runFrom, sealedRunFrom } from './events-from.js';
 import type { EventSource } from './events-from.js';
 import type { Sessions } from './sessions.js';
-import { readAccounts } from './sql/accounts.js';
+import { readAccounts, sumAccounts } from './sql/accounts.js';
 import { readFundings } from './sql/fundings.js';
 import { readEvents, readAllHeads, readExpired, readHeads } from './sql/log.js';
 import { readAllMaxCosts, readMaxCosts } from './sql/max-costs.js';
@@ -18,7 +26,7 @@ const NONE = textArray([]);
 const READ_MAX = 10_000;
 
 /** The journal's present, and its log by position. Every call raises UnavailableError when Postgres can't be asked. */
-export class PostgresReader implements JournalReader, SealedReader, ExpiredReader {
+export class PostgresReader implements JournalReader, SealedReader, ExpiredReader, TotalsReader {
   readonly #sessions: Sessions;
   readonly #source: EventSource;
 
@@ -72,6 +80,11 @@ export class PostgresReader implements JournalReader, SealedReader, ExpiredReade
   async maxCosts(models?: readonly string[]): Promise<MaxCost[]> {
     const read = models === undefined ? call(readAllMaxCosts) : call(readMaxCosts, textArray(models), NONE, NONE);
     const [found] = await this.#sessions.read((session) => session.run(read));
+    return found;
+  }
+
+  async totals(partition: number): Promise<UnitTotal[]> {
+    const [found] = await this.#sessions.read((session) => session.run(call(sumAccounts, partition.toString())));
     return found;
   }
 

@@ -4,6 +4,7 @@ import type { HttpMetrics } from './http.js';
 import { ledgerMetrics } from './ledger.js';
 import type { LedgerMetrics } from './ledger.js';
 
+export { HeldRatios } from './held-ratio.js';
 export type { HttpMetrics } from './http.js';
 export type { LedgerMetrics } from './ledger.js';
 export { observeLedger } from './observed-ledger.js';

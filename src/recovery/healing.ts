@@ -8,6 +8,8 @@ export interface HealingParts extends CompareParts {
   readonly rebuild: (partition: number, why: string) => Promise<unknown>;
   /** Brings the partition's copies of max_cost up to the journal's: what a crash kept from being spread. */
   readonly reconcileMaxCosts: (partition: number) => Promise<void>;
+  /** Told of each partition that the pass comes to. */
+  readonly onPartition: (partition: number) => Promise<void>;
   /** Told of every account found wrong. Must not raise. */
   readonly onDrift: (drift: BalanceDrift) => void;
 }
@@ -25,7 +27,10 @@ export class HealingPass {
   /** Compares the next page of accounts, about 500. Returns how many accounts were compared and how many were wrong. Raises UnavailableError. */
   async next(): Promise<{ readonly compared: number; readonly drifted: number }> {
     const { partition } = this;
-    if (this.cursor === '0') await this.parts.reconcileMaxCosts(partition);
+    if (this.cursor === '0') {
+      await this.parts.reconcileMaxCosts(partition);
+      await this.parts.onPartition(partition);
+    }
     const page = await this.parts.balances.accountNames(partition, this.cursor);
     this.advance(page?.cursor);
     const names = [...new Set(page?.names)];

@@ -1,4 +1,5 @@
 import type { EpochRegistry } from '../core/ports.js';
+import { textAt } from './answers.js';
 import { Connection } from './connection.js';
 import type { ConnectionParts } from './connection.js';
 import { RedisSettingError } from './errors.js';
@@ -210,6 +211,19 @@ export class Masters {
     for (const [name, connection] of this.connections) if (!names.has(name)) connection.close();
   }
 
+  /**
+   * Writes a partition's epoch into Redis. One that Redis knows a higher epoch of (the database is a new one, or went back) gets a
+   * higher one still: with the lower it would never be ready, and the higher may be somebody's who is over.
+   */
+  private async agree(connection: Connection, partition: number, keys: PartitionKeys, epoch: number): Promise<number> {
+    const { rest } = await connection.run('epoch', keys, { epoch: epoch.toString() });
+    const present = Number(textAt(rest, 0));
+    if (present <= epoch) return epoch;
+    const raised = await this.parts.epochs.raiseTo(partition, present + 1);
+    await connection.run('epoch', keys, { epoch: raised.toString() });
+    return raised;
+  }
+
   /** Sees to one master: connects, compares, writes the epochs, and only then lets its partitions be used. */
   private async tend({ address, partitions }: Share): Promise<void> {
     const connection = await this.connect(address);
@@ -221,8 +235,7 @@ export class Masters {
         const keys = this.keys[partition];
         const epoch = epochs.get(partition);
         if (keys === undefined || epoch === undefined) return;
-        await connection.run('epoch', keys, { epoch: epoch.toString() });
-        connection.epochs.set(partition, epoch);
+        connection.epochs.set(partition, await this.agree(connection, partition, keys, epoch));
         this.routes[partition] = connection;
       }),
     );

@@ -126,9 +126,20 @@ describe('a connection is used only after its server was compared with Postgres'
     expect(await hold('r1')).toMatchObject({ kind: 'held' });
   });
 
+  test('given a Redis that knows a higher epoch than Postgres (a new database), then a higher one still is agreed on', async () => {
+    await h.raw.hset(h.keys.meta, 'epoch', '41', 'ready', '41');
+    proxy.cut();
+    await expect.poll(epochNow).toBe(42);
+    await expect.poll(reachable).toBe(true);
+    expect(await hold('r1')).toEqual({ kind: 'ask_journal', why: 'not_ready' });
+    expect(await h.side.readiness.ready(PARTITION, 2)).toBe('ready');
+    expect(await hold('r1')).toMatchObject({ kind: 'held' });
+  });
+
   test('given that Postgres can’t be asked, then no script is sent', async () => {
     const away: EpochRegistry = {
       confirm: () => Promise.reject(new UnavailableError('journal_unavailable', 'Postgres is away.')),
+      raiseTo: () => Promise.reject(new UnavailableError('journal_unavailable', 'Postgres is away.')),
     };
     const side = await openRedis({ settings: { url: server.url, keyPrefix: 'away' }, partitions: 1, epochs: away });
     expect(side.isReachable(0)).toBe(false);

@@ -157,6 +157,9 @@ test('expiry is looked at again under the lock, and happens once', async () => {
   const partitions = Array.from({ length: b.ledger.partitions }, (_, n) => n);
   const expire = (id: string) => journal.append({ kind: 'expire', tenant: 'acme', id });
   expect(await b.reading.reader.expired(partitions, 100)).toEqual([]);
+  expect((await Promise.all(partitions.map((partition) => b.reading.reader.totals(partition)))).flat()).toEqual([
+    { unit: 'USD', available: 800n, held: 200n },
+  ]);
   expect(done(await expire('r0')).replay).toBe(true);
   await b.sql(`update holdfast.reservations set expires_at_ms = 1 where id <> 'r0'`);
   const overdue = await b.reading.reader.expired(partitions, 100);

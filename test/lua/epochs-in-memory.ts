@@ -22,6 +22,13 @@ export class EpochsInMemory implements EpochRegistry {
     return Promise.resolve(new Map(partitions.map((p) => [p, this.rows.get(p)?.epoch ?? 0])));
   }
 
+  raiseTo(partition: number, epoch: number): Promise<number> {
+    const known = this.rows.get(partition);
+    if (known === undefined) return Promise.reject(new Error('no such partition'));
+    this.rows.set(partition, { ...known, epoch: Math.max(known.epoch, epoch) });
+    return Promise.resolve(Math.max(known.epoch, epoch));
+  }
+
   /** Another node raised it. */
   raise(partition: number): void {
     const known = this.rows.get(partition);

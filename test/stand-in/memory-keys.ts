@@ -30,8 +30,4 @@ export class MemoryKeys implements KeyStore {
     this.keys.set(id, revoked);
     return Promise.resolve(revoked);
   }
-
-  countActive(): Promise<number> {
-    return Promise.resolve([...this.keys.values()].filter((k) => k.revokedAtMs === undefined).length);
-  }
 }

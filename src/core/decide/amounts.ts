@@ -61,7 +61,8 @@ export const findOverflow = (state: LedgerState, postings: readonly Posting[]): 
     const account = state.accounts.get(posting.account);
     if (account === undefined) continue;
     const after = addPosting(account, posting);
-    const bad: Bucket | undefined = BUCKETS.find((bucket) => !inRange(after[bucket]));
+    // The posting itself too: to give back 2^63 is no 64-bit amount, wherever it would lead.
+    const bad: Bucket | undefined = BUCKETS.find((bucket) => !inRange(after[bucket]) || !inRange(posting[bucket]));
     if (bad !== undefined) return { code: 'amount_overflow', account: posting.account, bucket: bad };
     if (!inRange(after.available + after.held + account.overdraftLimit))
       return { code: 'amount_overflow', account: posting.account, bucket: 'available' };

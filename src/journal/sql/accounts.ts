@@ -1,3 +1,4 @@
+import type { UnitTotal } from '../../core/ports.js';
 import type { Account } from '../../core/state.js';
 import { boolArray, int4Array, int8Array, textArray } from '../binary.js';
 import type { BinaryParameter } from '../binary.js';
@@ -39,6 +40,13 @@ export const readAccounts: Statement<Account> = {
       cross join lateral unnest(r.accounts) as n(account)
       join holdfast.accounts a on a.account = n.account`,
   read: accountFrom,
+};
+
+export const sumAccounts: Statement<UnitTotal> = {
+  name: 'sum_accounts',
+  text: `select unit, sum(available)::text, sum(held)::text from holdfast.accounts
+    where partition = $1::int group by unit`,
+  read: (row) => ({ unit: row.text(0), available: BigInt(row.text(1)), held: BigInt(row.text(2)) }),
 };
 
 const openAccounts = command(
@@ -85,4 +93,9 @@ const bucketArrays = (rows: readonly Account[]): BinaryParameter[] => [
   int8Array(rows.map((a) => a.position)),
 ];
 
-export const ACCOUNT_STATEMENTS: readonly Statement<unknown>[] = [readAccounts, openAccounts, changeAccounts];
+export const ACCOUNT_STATEMENTS: readonly Statement<unknown>[] = [
+  sumAccounts,
+  readAccounts,
+  openAccounts,
+  changeAccounts,
+];

@@ -23,6 +23,12 @@ describe('a sum past 64 bits is refused and changes nothing', () => {
       .isRejected(overflowIn('funded'));
   });
 
+  test('a posting that is no 64-bit amount itself, although every sum would be one', () => {
+    given(opened(), recharged(AMOUNT_MAX))
+      .when(adjust(-AMOUNT_MAX - 1n))
+      .isRejected(overflowIn('funded'));
+  });
+
   test('available with the overdraft, which Redis keeps as one number', () => {
     given(opened({ overdraft_limit: 10n }), recharged(AMOUNT_MAX - 11n))
       .when(recharge(1n, { id: 'paid-2' }))
