@@ -2,17 +2,30 @@
  * The one place that imports kafkajs. It is no longer maintained, so what it reports is never trusted for order or
  * completeness (positions and hashes are), and nothing of it is used that keeps state behind our back: no consumer groups (they
  * reset offsets silently, #1119, and commit for partitions that they lost, #1046), no producer with retries of its own (it resolves
- * with truncated offsets, #1798, and an idempotent one gets out of sequence, #598). What is left is its connections and its protocol.
+ * with truncated offsets, #1798, and an idempotent one gets out of sequence, #598), and not its encoding of records (slow). What is
+ * left is its connections, and its protocol for all but Produce and Fetch.
  */
 import { readFile } from 'node:fs/promises';
 import { connect as connectPlain, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
-import type { Admin, Cluster, ISocketFactory, KafkaConfig, LogEntry, PartitionAssigner, SASLOptions } from 'kafkajs';
+import type {
+  Admin,
+  ApiVersions,
+  Broker,
+  Cluster,
+  ISocketFactory,
+  KafkaConfig,
+  LogEntry,
+  PartitionAssigner,
+  SASLOptions,
+} from 'kafkajs';
 import type { Logger } from 'pino';
 import { KafkaError } from './errors.js';
 import type { KafkaErrorCode } from './errors.js';
+import type { Answer, ApiCall } from './wire/api-call.js';
+import { CODE_BY_ERROR_NAME } from './wire/error-codes.js';
 
 export type { Admin, Cluster } from 'kafkajs';
 /** Node finds only some of this CommonJS package's names by itself, and this is not one of them. */
@@ -162,16 +175,73 @@ export class KafkaClient {
   };
 }
 
-const CODE_BY_TYPE: ReadonlyMap<unknown, KafkaErrorCode> = new Map<string, KafkaErrorCode>([
-  ['UNKNOWN_TOPIC_OR_PARTITION', 'topic_missing'],
-  ['OFFSET_OUT_OF_RANGE', 'out_of_range'],
-  ['MESSAGE_TOO_LARGE', 'too_large'],
-  ['RECORD_LIST_TOO_LARGE', 'too_large'],
-  ['TOPIC_AUTHORIZATION_FAILED', 'refused'],
-  ['CLUSTER_AUTHORIZATION_FAILED', 'refused'],
-  ['SASL_AUTHENTICATION_FAILED', 'refused'],
-  ['UNSUPPORTED_SASL_MECHANISM', 'refused'],
-]);
+/** What kafkajs's broker has besides what its types say: what it negotiated, and connections that take any request. */
+interface Carrier {
+  readonly versions: ApiVersions;
+  readonly connectionPool: {
+    send<T>(protocol: {
+      readonly request: {
+        readonly apiKey: number;
+        readonly apiVersion: number;
+        readonly apiName: string;
+        /** Of what is returned it reads these two, and copies the bytes behind the header that it makes. */
+        readonly encode: () => { readonly buf: Buffer; readonly buffer: Buffer };
+      };
+      readonly response: {
+        /** Of what this answers it reads how long it must be silent. */
+        readonly decode: (bytes: Buffer) => Promise<Carried<T>>;
+        readonly parse: (carried: Carried<T>) => T;
+      };
+      readonly requestTimeout: number;
+    }): Promise<T>;
+  };
+}
+interface Carried<T> extends Answer<T> {
+  readonly clientSideThrottleTime: number;
+}
+
+const isCarrier = (broker: unknown): broker is Carrier =>
+  typeof broker === 'object' &&
+  broker !== null &&
+  'versions' in broker &&
+  'connectionPool' in broker &&
+  typeof (broker.connectionPool as Partial<Carrier['connectionPool']> | null)?.send === 'function';
+
+/**
+ * Has kafkajs carry a request that is written and read here, on the connection that it keeps (authenticated anew when that is
+ * due, correlated, timed out). Raises what decoding raises, what kafkajs raises, and KafkaError `refused` when broker and
+ * program have no version in common: Kafka before 0.11, whose records were of another kind.
+ */
+export const sendCall = async <T>(broker: Broker, call: ApiCall<T>): Promise<T> => {
+  if (!isCarrier(broker)) throw new Error('kafkajs is not the version that this program was made for.');
+  const { apiKey, apiName, oldest, newest, waitMs } = call;
+  const offered = broker.versions[apiKey];
+  const apiVersion = Math.min(newest, offered?.maxVersion ?? -1);
+  if (apiVersion < Math.max(oldest, offered?.minVersion ?? 0))
+    throw new KafkaError(
+      'refused',
+      `Kafka: the broker does not offer ${apiName} in a version from ${oldest} to ${newest}.`,
+    );
+  return broker.connectionPool.send<T>({
+    request: {
+      apiKey,
+      apiVersion,
+      apiName,
+      encode: () => {
+        const bytes = call.encode(apiVersion);
+        return { buf: bytes, buffer: bytes };
+      },
+    },
+    response: {
+      decode: async (bytes) => {
+        const answer = await call.decode(bytes, apiVersion);
+        return { ...answer, clientSideThrottleTime: answer.throttleMs };
+      },
+      parse: ({ value }) => value,
+    },
+    requestTimeout: waitMs,
+  });
+};
 
 const CODE_BY_NAME: ReadonlyMap<string, KafkaErrorCode> = new Map([
   ['KafkaJSNotImplemented', 'unreadable'],
@@ -192,6 +262,6 @@ export const toKafkaError = (error: unknown): KafkaError => {
   if (error instanceof KafkaError) return error;
   const inner = innermost(error);
   const type: unknown = 'type' in inner ? inner.type : undefined;
-  const code = CODE_BY_TYPE.get(type) ?? CODE_BY_NAME.get(inner.name) ?? 'unreachable';
+  const code = CODE_BY_ERROR_NAME.get(type) ?? CODE_BY_NAME.get(inner.name) ?? 'unreachable';
   return new KafkaError(code, `Kafka: ${inner.message}`, { cause: error });
 };

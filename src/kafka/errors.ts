@@ -23,6 +23,11 @@ export class KafkaError extends Error {
   }
 }
 
+const PARTITION_FAULTS: ReadonlySet<KafkaErrorCode> = new Set(['out_of_range', 'unreadable', 'too_large']);
+
+/** Whether it is one partition's own fault, which leaves the connection as good as it was. */
+export const isPartitionFault = ({ code }: KafkaError): boolean => PARTITION_FAULTS.has(code);
+
 /** The topic is set up so that events would be lost, or the log could not be read: nothing may start on it. */
 export class TopicRefusedError extends Error {
   override readonly name = 'TopicRefusedError';

@@ -1,66 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KafkaClient, toKafkaError } from './client.js';
+import { KafkaClient, sendCall, toKafkaError } from './client.js';
 import type { Cluster, KafkaLog, KafkaSettings } from './client.js';
-import { KafkaError } from './errors.js';
+import { KafkaError, isPartitionFault } from './errors.js';
+import { fetchCall } from './wire/fetch.js';
+import { produceCall } from './wire/produce.js';
+import type { FetchLimits, Fetched, OutgoingMessage } from './wire/records.js';
 
-/** A record as Kafka holds it. */
-export interface KafkaRecord {
-  readonly offset: number;
-  readonly value: Buffer | null;
-}
-
-/** What one fetch brought for one partition. */
-export interface Fetched {
-  readonly partition: number;
-  readonly records: readonly KafkaRecord[];
-  /** Where to read on. */
-  readonly nextOffset: number;
-  /** This partition can't be read at this offset; the others can. */
-  readonly fault?: KafkaError;
-}
-
-export interface FetchLimits {
-  /** How long the broker waits for something to come, ms. */
-  readonly maxWaitMs: number;
-  /** Of one answer, bytes; a single larger record batch still comes. */
-  readonly maxBytes: number;
-  readonly maxBytesPerPartition: number;
-}
-
-export interface OutgoingMessage {
-  readonly key: string;
-  readonly value: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The part of kafkajs's answers that is used; it types them as `any`. */
-interface FetchAnswer {
-  readonly responses: readonly {
-    readonly partitions: readonly {
-      readonly partition: number;
-      readonly messages: readonly {
-        readonly offset: string;
-        readonly value: Buffer | null;
-        readonly isControlRecord?: boolean;
-      }[];
-    }[];
-  }[];
-}
-interface ProduceAnswer {
-  readonly topics: readonly {
-    readonly partitions: readonly { readonly partition: number; readonly baseOffset: string }[];
-  }[];
-}
+export type { FetchLimits, Fetched, KafkaRecord, OutgoingMessage } from './wire/records.js';
 
 interface Session {
   readonly client: KafkaClient;
   readonly cluster: Cluster;
 }
 
-/** Faults of one partition, which leave the connection as good as it was. */
-const PARTITION_FAULTS: ReadonlySet<string> = new Set(['out_of_range', 'unreadable', 'too_large']);
-const READ_UNCOMMITTED = 0;
-const ALL_REPLICAS = -1;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** The same, beginning with another: the broker fills its answer in the order asked, so that each must come first at times. */
+const rotated = (from: ReadonlyMap<number, number>, turn: number): ReadonlyMap<number, number> => {
+  const entries = [...from];
+  const first = turn % Math.max(entries.length, 1);
+  return new Map([...entries.slice(first), ...entries.slice(0, first)]);
+};
 
 /**
  * Connections to the brokers for one purpose, with the few requests that Holdfast makes, on one topic. After any failure that
@@ -70,6 +30,7 @@ const ALL_REPLICAS = -1;
 export class KafkaLink {
   #session: Promise<Session> | undefined;
   #closing: Promise<void> | undefined;
+  #turn = 0;
 
   constructor(
     private readonly settings: KafkaSettings,
@@ -112,52 +73,8 @@ export class KafkaLink {
    * (the broker answers them one after the other anyway). A fault of one partition is reported in its place.
    */
   async fetch(node: string, from: ReadonlyMap<number, number>, limits: FetchLimits): Promise<Fetched[]> {
-    try {
-      return await this.#fetchTogether(node, from, limits);
-    } catch (error) {
-      const fault = toKafkaError(error);
-      if (!PARTITION_FAULTS.has(fault.code)) throw fault;
-      const [only] = from;
-      if (only !== undefined && from.size === 1)
-        return [{ partition: only[0], records: [], nextOffset: only[1], fault }];
-      // kafkajs does not say whose fault it was: ask one by one.
-      const found: Fetched[] = [];
-      for (const entry of from) found.push(...(await this.fetch(node, new Map([entry]), { ...limits, maxWaitMs: 0 })));
-      return found;
-    }
-  }
-
-  async #fetchTogether(node: string, from: ReadonlyMap<number, number>, limits: FetchLimits): Promise<Fetched[]> {
-    return this.#use(async (cluster) => {
-      const broker = await cluster.findBroker({ nodeId: node });
-      const partitions = [...from].map(([partition, offset]) => ({
-        partition,
-        fetchOffset: offset.toString(),
-        maxBytes: limits.maxBytesPerPartition,
-      }));
-      const answer = (await broker.fetch({
-        isolationLevel: READ_UNCOMMITTED,
-        maxWaitTime: limits.maxWaitMs,
-        minBytes: 1,
-        maxBytes: limits.maxBytes,
-        topics: [{ topic: this.topic, partitions }],
-      })) as FetchAnswer;
-      return answer.responses.flatMap((topic) =>
-        topic.partitions.map(({ partition, messages }): Fetched => {
-          const asked = from.get(partition) ?? 0;
-          // A batch is sent whole, from before the offset asked for.
-          const fresh = messages.filter(({ offset }) => Number(offset) >= asked);
-          const last = fresh.at(-1);
-          return {
-            partition,
-            records: fresh
-              .filter(({ isControlRecord }) => isControlRecord !== true)
-              .map(({ offset, value }) => ({ offset: Number(offset), value })),
-            nextOffset: last === undefined ? asked : Number(last.offset) + 1,
-          };
-        }),
-      );
-    });
+    const asked = { topic: this.topic, from: rotated(from, this.#turn++), limits };
+    return this.#use(async (cluster) => sendCall(await cluster.findBroker({ nodeId: node }), fetchCall(asked)));
   }
 
   /**
@@ -165,21 +82,9 @@ export class KafkaLink {
    * of each batch's first record. Raises KafkaError; then each batch may have been appended or not.
    */
   async produce(node: string, batches: ReadonlyMap<number, readonly OutgoingMessage[]>): Promise<Map<number, number>> {
-    return this.#use(async (cluster) => {
-      const broker = await cluster.findBroker({ nodeId: node });
-      const partitions = [...batches].map(([partition, messages]) => ({
-        partition,
-        messages: messages.map(({ key, value, headers }) => ({ key, value, headers: { ...headers } })),
-      }));
-      const answer = (await broker.produce({
-        acks: ALL_REPLICAS,
-        timeout: this.settings.requestTimeoutMs ?? 10_000,
-        topicData: [{ topic: this.topic, partitions }],
-      })) as ProduceAnswer;
-      return new Map(
-        answer.topics.flatMap((topic) => topic.partitions.map((p) => [p.partition, Number(p.baseOffset)] as const)),
-      );
-    });
+    const timeoutMs = this.settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const call = produceCall({ topic: this.topic, batches, timeoutMs, nowMs: Date.now() });
+    return this.#use(async (cluster) => sendCall(await cluster.findBroker({ nodeId: node }), call));
   }
 
   /** Closes the connections; calls under way raise `closed`. Takes at most half a second, never raises. */
@@ -195,7 +100,7 @@ export class KafkaLink {
     } catch (error) {
       if (this.#isClosing()) throw new KafkaError('closed', 'Kafka: the connection was closed.', { cause: error });
       const known = toKafkaError(error);
-      if (!PARTITION_FAULTS.has(known.code)) this.#drop(session);
+      if (!isPartitionFault(known)) this.#drop(session);
       throw known;
     }
   }

@@ -1,6 +1,6 @@
 import { chainHash, messageOf, sourceOf, splitMessage, writtenPlace } from '../../events/index.js';
 import type { SealedEvent } from '../../events/index.js';
-import type { KafkaRecord, OutgoingMessage } from './link.js';
+import type { KafkaRecord, OutgoingMessage } from './wire/records.js';
 
 /** The `content-type` header: CloudEvents 1.0, structured mode. */
 export const CONTENT_TYPE = 'application/cloudevents+json; charset=utf-8';
@@ -22,7 +22,7 @@ export type ReadRecord =
 /** The message of an event: keyed by tenant, with two headers only (ten double the cost of a message, measured). */
 export const outgoing = (stored: SealedEvent): OutgoingMessage => ({
   key: stored.event.tenant,
-  value: Buffer.from(messageOf(stored)),
+  value: messageOf(stored),
   headers: { 'content-type': CONTENT_TYPE, position: stored.event.position.toString() },
 });
 

@@ -134,6 +134,16 @@ describe('the follower of a log that is not as it should be', () => {
     expect(follower.status()[0]?.phase).toBe('stopped');
   });
 
+  test('reads what the broker has compressed by gzip', async () => {
+    const settings = await freshTopic(1);
+    const journal = new MemoryJournal(1);
+    await compress(settings, 'gzip');
+    const { follower, taken } = await following(settings, journal);
+    await writeEvents(settings, journal.append(0, 300));
+    await vi.waitFor(() => expect(taken).toEqual(upTo(300)));
+    expect(follower.status()[0]).toMatchObject({ phase: 'following', position: 300 });
+  });
+
   test('leaves out what a relay of an incarnation that is over still sends', async () => {
     const settings = await freshTopic(1);
     const journal = new MemoryJournal(1);

@@ -197,7 +197,7 @@ export const writeValues = async (
   const link = new KafkaLink(settings, quietLog);
   try {
     const [node = ''] = (await link.leaders([partition])).keys();
-    const messages = values.map((value) => ({ key: 'k', value: Buffer.from(value), headers: {} }));
+    const messages = values.map((value) => ({ key: 'k', value, headers: {} }));
     await link.produce(node, new Map([[partition, messages]]));
   } finally {
     await link.close();
