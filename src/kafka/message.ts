@@ -1,4 +1,4 @@
-import { chainHash, messageOf, sourceOf, splitMessage, writtenPlace } from '../../events/index.js';
+import { messageOf, openMessage, sourceOf, writtenPlace } from '../../events/index.js';
 import type { SealedEvent } from '../../events/index.js';
 import type { KafkaRecord, OutgoingMessage } from './wire/records.js';
 
@@ -30,9 +30,10 @@ const foreign = (why: string): ReadRecord => ({ kind: 'foreign', why });
 
 /** Takes a record of the topic apart. Whatever Kafka (or whoever else writes there) gives, this decides whether it is ours. */
 export const readRecord = ({ value }: Pick<KafkaRecord, 'value'>, ledger: string, partition: number): ReadRecord => {
-  const split = value === null ? undefined : splitMessage(value.toString('utf8'));
-  if (split === undefined) return foreign('it is not in the form of an event');
-  const place = writtenPlace(split.body);
+  const opened = value === null ? undefined : openMessage(value);
+  if (opened === undefined) return foreign('it is not in the form of an event');
+  const { body, prevHash, hash, intact } = opened;
+  const place = writtenPlace(body);
   if (place === undefined) return foreign('its body is no JSON object');
   if (place.source !== sourceOf(ledger)) return foreign('it is of another ledger');
   if (place.partition !== partition) return foreign('it is of another partition');
@@ -40,6 +41,6 @@ export const readRecord = ({ value }: Pick<KafkaRecord, 'value'>, ledger: string
   const { incarnation } = place;
   if (!Number.isSafeInteger(position) || position < 1) return foreign('its position is no position');
   if (typeof incarnation !== 'number' || !Number.isSafeInteger(incarnation)) return foreign('its incarnation is none');
-  if (chainHash(split.prevHash, split.body) !== split.hash) return foreign('its hash is not that of its body');
-  return { kind: 'event', message: { position, incarnation, ...split } };
+  if (!intact) return foreign('its hash is not that of its body');
+  return { kind: 'event', message: { position, incarnation, body, prevHash, hash } };
 };

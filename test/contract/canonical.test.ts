@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { chainHash, genesisHash, messageOf, splitMessage } from '../../events/index.js';
+import { chainHash, genesisHash, messageOf, openMessage, splitMessage } from '../../events/index.js';
 import { EXAMPLE_LEDGER, EXAMPLE_PARTITION, exampleChain } from '../../scripts/schemas/examples.js';
 import { compileDecodeBody } from '../../src/validation/decode-body.js';
 
@@ -23,17 +24,48 @@ describe('the canonical form', () => {
       if (split === undefined) throw new Error('not a message');
       expect(split.prevHash).toBe(prevHash);
       expect(chainHash(prevHash, split.body)).toBe(split.hash);
+      expect(openMessage(Buffer.from(value))).toEqual({ ...split, intact: true });
       expect(decode(split.body).position).toBe(index + 1);
       prevHash = split.hash;
     }
   });
 
-  test.each(['', '{}', '{"a":1}', golden[0]?.slice(0, -1) ?? '', `${golden[0] ?? ''}\n`])(
-    '%j is no message',
-    (value) => {
-      expect(splitMessage(value)).toBeUndefined();
-    },
-  );
+  const whole = golden[0] ?? '';
+  test.each([
+    '',
+    '{}',
+    '{"a":1}',
+    whole.slice(0, -1),
+    `${whole}\n`,
+    whole.slice(-152),
+    whole.replace('"hash"', '"HASH"'),
+  ])('%j is no message', (value) => {
+    expect(splitMessage(value)).toBeUndefined();
+    expect(openMessage(Buffer.from(value))).toBeUndefined();
+  });
+
+  test('is not intact, or no message, once any byte of it is another; read from bytes as from text', () => {
+    for (let at = 0; at < whole.length; at++)
+      for (const other of ['0', 'f', 'F', '~', '"']) {
+        const changed = `${whole.slice(0, at)}${other}${whole.slice(at + 1)}`;
+        if (changed === whole) continue;
+        const split = splitMessage(changed);
+        const opened = openMessage(Buffer.from(changed));
+        expect(opened).toEqual(split === undefined ? undefined : { ...split, intact: false });
+      }
+  });
+
+  test('is hashed alike however long it is, and after whatever was hashed before', () => {
+    const before = genesisHash(EXAMPLE_LEDGER, EXAMPLE_PARTITION);
+    for (const body of ['{}', `{"é":"${'語'.repeat(30_000)}"}`, `{"a":"${'a'.repeat(70_000)}"}`, '{"a":1}']) {
+      const bytes = Buffer.concat([Buffer.from(before, 'hex'), Buffer.from(body)]);
+      const hash = createHash('sha256').update(bytes).digest('hex');
+      expect(chainHash(before, body)).toBe(hash);
+      const value = Buffer.from(messageOf({ body, prevHash: before, hash }));
+      expect(openMessage(value)).toEqual({ body, prevHash: before, hash, intact: true });
+    }
+    expect(() => chainHash('12', '{}')).toThrow('64 hex digits');
+  });
 });
 
 const python = (lines: readonly string[], partition = EXAMPLE_PARTITION) =>
