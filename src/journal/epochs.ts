@@ -34,7 +34,7 @@ const raiseEpochs = command(
 
 const raiseTo: Statement<number> = {
   name: 'raise_epoch_to',
-  text: `update holdfast.redis_epochs set epoch = greatest(epoch, $2::int) where partition = $1::int returning epoch`,
+  text: `update holdfast.redis_epochs set epoch = greatest(epoch, $2::bigint) where partition = $1::int returning epoch`,
   read: (row) => row.int(0),
 };
 

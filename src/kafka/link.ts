@@ -4,6 +4,7 @@ import type { Cluster, KafkaLog, KafkaSettings } from './client.js';
 import { KafkaError, isPartitionFault } from './errors.js';
 import { fetchCall } from './wire/fetch.js';
 import { produceCall } from './wire/produce.js';
+import type { Produced } from './wire/produce.js';
 import type { FetchLimits, Fetched, OutgoingMessage } from './wire/records.js';
 
 export type { FetchLimits, Fetched, KafkaRecord, OutgoingMessage } from './wire/records.js';
@@ -78,13 +79,19 @@ export class KafkaLink {
   }
 
   /**
-   * Appends batches to partitions that one broker leads, acknowledged by all in-sync replicas; one request. Answers the offset
-   * of each batch's first record. Raises KafkaError; then each batch may have been appended or not.
+   * Appends batches to partitions that one broker leads, acknowledged by all in-sync replicas; one request. Answers of each the offset
+   * of its first record, or its fault: then it may have been appended or not. Raises KafkaError when that is so of all.
    */
-  async produce(node: string, batches: ReadonlyMap<number, readonly OutgoingMessage[]>): Promise<Map<number, number>> {
+  async produce(node: string, batches: ReadonlyMap<number, readonly OutgoingMessage[]>): Promise<Produced> {
     const timeoutMs = this.settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const call = produceCall({ topic: this.topic, batches, timeoutMs, nowMs: Date.now() });
-    return this.#use(async (cluster) => sendCall(await cluster.findBroker({ nodeId: node }), call));
+    return this.#use(async (cluster) => {
+      const produced = await sendCall(await cluster.findBroker({ nodeId: node }), call);
+      const faults = [...produced.values()].filter((one) => typeof one !== 'number');
+      // A leader that is none any more, say: what is known of the cluster is no longer true.
+      if (this.#session !== undefined && faults.some((fault) => !isPartitionFault(fault))) this.#drop(this.#session);
+      return produced;
+    });
   }
 
   /** Closes the connections; calls under way raise `closed`. Takes at most half a second, never raises. */

@@ -33,6 +33,8 @@ const QUEUE_MAX = 500;
 /** The two hashes and headers that a message has besides its body, about. */
 const MESSAGE_EXTRA_BYTES = 320;
 
+const bytesOf = ({ body }: SealedEvent): number => Buffer.byteLength(body) + MESSAGE_EXTRA_BYTES;
+
 /** What came of a batch: appended where expected, behind records of somebody else, or in place of acknowledged ones that are gone. */
 export type Landing = 'as_expected' | 'others_wrote' | 'records_lost';
 
@@ -165,8 +167,8 @@ export class RelayedPartition {
     if (this.#queue[0] !== undefined && this.#queue[0].prevHash !== this.#end?.hash) return undefined;
     let bytes = 0;
     let count = 0;
-    for (const { body } of this.#queue) {
-      bytes += Buffer.byteLength(body) + MESSAGE_EXTRA_BYTES;
+    for (const stored of this.#queue) {
+      bytes += bytesOf(stored);
       if (count > 0 && (bytes > this.#batchBytesMax || count >= BATCH_EVENTS_MAX)) break;
       count++;
     }
@@ -175,9 +177,9 @@ export class RelayedPartition {
     return batch;
   }
 
-  /** The topic takes less than it did: the next batches are half as large. */
-  shrink(): void {
-    this.#batchBytesMax /= 2;
+  /** The topic takes less than it did: the next batches are at most half as large as this one, which it did not take. */
+  shrink(batch: readonly SealedEvent[]): void {
+    this.#batchBytesMax = batch.reduce((sum, one) => sum + bytesOf(one), 0) / 2;
   }
 
   /** A batch was acknowledged, its first record at `baseOffset`. */

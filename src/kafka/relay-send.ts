@@ -24,9 +24,16 @@ export const sendNext = async (
     if (batches.size === 0) return;
     const messages = new Map([...batches].map(([one, batch]) => [one.partition, batch.map(outgoing)]));
     try {
-      const offsets = await link.produce(node, messages);
-      for (const [one, batch] of batches) landed(context, one, batch, offsets.get(one.partition));
-      complaints.settled('send');
+      const produced = await link.produce(node, messages);
+      for (const [one, batch] of batches) {
+        const outcome = produced.get(one.partition);
+        if (typeof outcome === 'number' || outcome === undefined) landed(context, one, batch, outcome);
+        else {
+          complaints.say('send', outcome);
+          await failed(context, one, batch, outcome);
+        }
+      }
+      if (![...produced.values()].some((outcome) => typeof outcome !== 'number')) complaints.settled('send');
     } catch (error) {
       complaints.say('send', error);
       for (const [one, batch] of batches) await failed(context, one, batch, error);
@@ -97,7 +104,8 @@ const failed = async (
   if (error instanceof KafkaError && error.code === 'too_large') {
     if (batch.length === 1)
       return halt(one, `the event at position ${batch[0]?.event.position ?? 0} is larger than the topic takes`);
-    one.shrink();
+    one.shrink(batch);
+    return one.resume();
   }
   one.resume();
   one.failed(reasonOf(error), performance.now());

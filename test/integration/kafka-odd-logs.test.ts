@@ -1,4 +1,4 @@
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { StoredEvent } from '../../events/index.js';
 import { Follower, ensureTopic } from '../../src/kafka/index.js';
@@ -6,6 +6,7 @@ import type { FollowerParts, KafkaSettings } from '../../src/kafka/index.js';
 import { compileDecodeBody } from '../../src/validation/decode-body.js';
 import {
   MemoryJournal,
+  configureTopic,
   freshTopic,
   listenedLog,
   positionsOn,
@@ -41,16 +42,6 @@ const following = async (settings: KafkaSettings, journal: MemoryJournal, more: 
 /** How far a consumer gets that takes a position only when it follows on its last. */
 const followedOn = (positions: readonly number[]): number =>
   positions.reduce((last, position) => (position === last + 1 ? position : last), 0);
-
-/** Has the broker compress what comes from now on. */
-const compress = async (settings: KafkaSettings, compression: string): Promise<void> => {
-  const admin = new Kafka({ brokers: [...settings.brokers], logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  const configEntries = [{ name: 'compression.type', value: compression }];
-  const resources = [{ type: ConfigResourceTypes.TOPIC, name: settings.topic, configEntries }];
-  await admin.alterConfigs({ validateOnly: false, resources });
-  await admin.disconnect();
-};
 
 const deleteTopic = async (settings: KafkaSettings): Promise<void> => {
   const admin = new Kafka({ brokers: [...settings.brokers], logLevel: logLevel.NOTHING }).admin();
@@ -123,12 +114,12 @@ describe('the follower of a log that is not as it should be', () => {
     const { follower, taken } = await following(settings, journal);
     await writeEvents(settings, journal.append(0, 2));
     await vi.waitFor(() => expect(taken).toEqual([1, 2]));
-    await compress(settings, 'lz4');
+    await configureTopic(settings, 'compression.type', 'lz4');
     await vi.waitFor(async () => {
       await writeEvents(settings, journal.append(0, 1));
       expect(follower.status()[0]?.why).toMatch(/LZ4 compression not implemented/);
     });
-    await compress(settings, 'producer');
+    await configureTopic(settings, 'compression.type', 'producer');
     await writeEvents(settings, journal.append(1, 3));
     await vi.waitFor(() => expect(follower.status()[1]).toMatchObject({ phase: 'following', position: 3 }));
     expect(follower.status()[0]?.phase).toBe('stopped');
@@ -137,7 +128,7 @@ describe('the follower of a log that is not as it should be', () => {
   test('reads what the broker has compressed by gzip', async () => {
     const settings = await freshTopic(1);
     const journal = new MemoryJournal(1);
-    await compress(settings, 'gzip');
+    await configureTopic(settings, 'compression.type', 'gzip');
     const { follower, taken } = await following(settings, journal);
     await writeEvents(settings, journal.append(0, 300));
     await vi.waitFor(() => expect(taken).toEqual(upTo(300)));

@@ -7,6 +7,7 @@ import type { Relay } from '../../src/kafka/index.js';
 import {
   MemoryElections,
   MemoryJournal,
+  configureTopic,
   freshTopic,
   listenedLog,
   positionsOn,
@@ -65,6 +66,22 @@ describe('the relay', () => {
       [0, 0],
       [0, 0],
     ]);
+  });
+
+  test('stops at an event that is larger than the topic takes, and at nothing else that went along with it', async () => {
+    const settings = await freshTopic(3);
+    await configureTopic(settings, 'max.message.bytes', '2000');
+    const journal = new MemoryJournal(3);
+    const relay = started(relayOf(settings, journal));
+    await caughtUp(relay, journal);
+    for (let round = 0; round < 5; round++) {
+      if (round === 2)
+        relay.committed(1, [...journal.append(1, 1), ...journal.append(1, 1, 1n, { text: 'x'.repeat(3_000) })]);
+      for (const partition of [0, 2]) relay.committed(partition, journal.append(partition, 1));
+    }
+    expect(await stoppedBecause(relay, 1)).toBe('the event at position 2 is larger than the topic takes');
+    for (const partition of [0, 2])
+      await vi.waitFor(() => expect(relay.status()[partition]).toMatchObject({ phase: 'relaying', position: 5 }));
   });
 
   test('writes what any Kafka consumer can read: key, two headers, the event as a CloudEvent', async () => {

@@ -1,9 +1,10 @@
 /** What the tests of the Kafka side share: a topic of their own, a journal in memory, and records as they stand on Kafka. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { genesisHash, messageOf } from '../../events/index.js';
-import type { StoredEvent } from '../../events/index.js';
+import type { Metadata, StoredEvent } from '../../events/index.js';
 import { execute } from '../../src/core/decide/index.js';
 import type { LogTail } from '../../src/core/decide/index.js';
 import type { Elected, Elections, Head, JournalReader, SealedReader } from '../../src/core/ports.js';
@@ -60,8 +61,8 @@ export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'>, Sea
     return this.#partitions.map((_, partition) => partition);
   }
 
-  /** Appends `count` events to a partition. `amount` makes two journals differ. */
-  append(partition: number, count: number, amount = 1n): StoredEvent[] {
+  /** Appends `count` events to a partition. `amount` makes two journals differ, `metadata` the events large. */
+  append(partition: number, count: number, amount = 1n, metadata: Metadata = {}): StoredEvent[] {
     const at = this.#at(partition);
     const tail = { ...at.tail, incarnation: this.incarnation };
     const tenant = `tenant-${partition}`;
@@ -77,7 +78,7 @@ export class MemoryJournal implements Pick<JournalReader, 'heads' | 'read'>, Sea
         overdraftLimit: 0n,
         exempt: false,
       } as const;
-      const command = tail.position === 0 ? open : ({ kind: 'recharge', ...place, id, amount } as const);
+      const command = tail.position === 0 ? open : ({ kind: 'recharge', ...place, id, amount, metadata } as const);
       made.push(...execute(at.state, tail, command, Date.now()).events);
     }
     at.tail = tail;
@@ -149,6 +150,15 @@ export const relayOf = (settings: KafkaSettings, journal: MemoryJournal, more: P
     electionIntervalMs: 50,
     ...more,
   });
+
+/** Changes a setting of the topic. */
+export const configureTopic = async ({ brokers, topic }: KafkaSettings, name: string, value: string): Promise<void> => {
+  const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries: [{ name, value }] }];
+  await admin.alterConfigs({ validateOnly: false, resources });
+  await admin.disconnect();
+};
 
 /** The values of a partition as they stand on Kafka, oldest first. */
 export const valuesOn = async (settings: KafkaSettings, partition: number): Promise<string[]> => {

@@ -1,3 +1,4 @@
+import type { KafkaError } from '../errors.js';
 import { AnswerReader } from './answer-reader.js';
 import type { Answer, ApiCall } from './api-call.js';
 import { errorOfNumber } from './error-codes.js';
@@ -43,25 +44,28 @@ export const encodeProduce = ({ topic, batches, timeoutMs, nowMs }: Production):
   return out.bytes();
 };
 
-/** The offset of each batch's first record. Raises KafkaError for the first partition that has an error, as for a request's own. */
-export const decodeProduced = (bytes: Buffer, version: number): Answer<Map<number, number>> => {
+/** By partition: the offset of its batch's first record, or why it was not appended. */
+export type Produced = ReadonlyMap<number, number | KafkaError>;
+
+/** Reads the answer. Raises KafkaError when it ends too early. */
+export const decodeProduced = (bytes: Buffer, version: number): Answer<Produced> => {
   const reader = new AnswerReader(bytes);
-  const offsets = new Map<number, number>();
+  const produced = new Map<number, number | KafkaError>();
   for (let topics = reader.count(); topics > 0; topics--) {
     reader.skipText16();
     for (let partitions = reader.count(); partitions > 0; partitions--) {
       const [partition, error] = [reader.int32(), reader.int16()];
-      if (error !== 0) throw errorOfNumber(error);
-      offsets.set(partition, reader.int64());
+      const offset = reader.int64();
+      produced.set(partition, error === 0 ? offset : errorOfNumber(error));
       reader.skip(version >= WITH_LOG_START ? 16 : 8); // time of append, where the log begins
     }
   }
   const throttleMs = reader.int32();
-  return { value: offsets, throttleMs: version >= THROTTLED_BY_CLIENT ? throttleMs : 0 };
+  return { value: produced, throttleMs: version >= THROTTLED_BY_CLIENT ? throttleMs : 0 };
 };
 
 /** Appends a batch to each of some partitions that one broker leads, acknowledged by all in-sync replicas. */
-export const produceCall = (production: Production): ApiCall<Map<number, number>> => ({
+export const produceCall = (production: Production): ApiCall<Produced> => ({
   apiKey: 0,
   apiName: 'Produce',
   oldest: 3,
