@@ -105,7 +105,8 @@ const failed = async (
     if (batch.length === 1)
       return halt(one, `the event at position ${batch[0]?.event.position ?? 0} is larger than the topic takes`);
     one.shrink(batch);
-    one.resume(); return;
+    one.resume();
+    return;
   }
   one.resume();
   one.failed(reasonOf(error), performance.now());
