@@ -5,6 +5,7 @@ import { accountCommand } from './account.js';
 import { auditCommand } from './audit.js';
 import { demoCommand } from './demo.js';
 import { demoPorts } from './demo-target.js';
+import { digestCommand } from './digest.js';
 import { EXIT } from './exit.js';
 import { keysCommand } from './keys.js';
 import { migrateCommand } from './migrate.js';
@@ -39,6 +40,7 @@ const commands = [
   auditCommand(),
   rebuildCommand(),
   verifyCommand(),
+  digestCommand(),
   demoCommand(demoPorts),
   replayTraceCommand(),
 ];

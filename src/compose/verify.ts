@@ -20,7 +20,7 @@ export interface VerifyWith {
 }
 
 /** A service that a comparison needs is away; nothing was compared. */
-class ServiceAwayError extends Error {
+export class ServiceAwayError extends Error {
   override readonly name = 'ServiceAwayError';
   readonly code = 'unreachable';
 }

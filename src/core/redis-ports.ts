@@ -82,6 +82,10 @@ export interface PartitionInfo {
   readonly speculations: number;
   /** How many reservations it knows, open or closed within the retention. */
   readonly reservations: number;
+  /** How many accounts its set of names has. */
+  readonly accounts: number;
+  /** How many closings it remembers, to drop their records in that order. */
+  readonly closings: number;
 }
 
 export type ReadyOutcome =
@@ -158,7 +162,7 @@ export interface RebuildTarget {
 export interface BalanceSample {
   readonly checkpoint: Checkpoint;
   /** The buckets as they stand, speculations deducted; an account that Redis does not have is absent. */
-  readonly accounts: ReadonlyMap<string, Buckets>;
+  readonly accounts: ReadonlyMap<string, Buckets & { readonly unit: string }>;
   /** Every speculation of the partition: what it took from which account. Buckets less these are what the log says at the checkpoint. */
   readonly speculations: readonly (SpeculationId & { readonly taken: ReadonlyMap<string, bigint> })[];
 }
@@ -172,4 +176,26 @@ export interface BalancesReader {
     partition: number,
     cursor: string,
   ): Promise<{ readonly names: string[]; readonly cursor: string } | undefined>;
+  /**
+   * A page of the records of reservations, in no order (some may come twice), with the checkpoint at the instant of the reading;
+   * undefined when there is none or Redis can't be reached. While the checkpoint stays, so do the records.
+   */
+  records(partition: number, cursor: string): Promise<RecordPage | undefined>;
+  /** Of these reservations, whether Redis has a record; with the checkpoint of that instant. Undefined as above. */
+  knowsRecords(
+    partition: number,
+    ids: readonly SpeculationId[],
+  ): Promise<{ readonly checkpoint: Checkpoint; readonly known: readonly boolean[] } | undefined>;
+}
+
+/** Some of the records that Redis has of a partition's reservations. */
+export interface RecordPage {
+  readonly checkpoint: Checkpoint;
+  readonly records: readonly {
+    /** `tenant/id`. */
+    readonly name: string;
+    /** Absent: the record is in no form that this program writes. Metadata is not kept. */
+    readonly reservation: Reservation | undefined;
+  }[];
+  readonly cursor: string;
 }

@@ -82,7 +82,7 @@ const negative = ({ available, held, used, funded }: Buckets): Buckets => ({
 });
 
 const withoutSpeculations = ({ accounts, speculations }: BalanceSample): ReadonlyMap<string, Buckets> => {
-  const buckets = new Map(accounts);
+  const buckets = new Map<string, Buckets>(accounts);
   for (const { taken } of speculations)
     for (const [account, amount] of taken) {
       const of = buckets.get(account);

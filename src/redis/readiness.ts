@@ -99,6 +99,8 @@ export class RedisReadiness implements Readiness {
         rebuilding,
         speculations: numberAt(rest, 1),
         reservations: numberAt(rest, 2),
+        accounts: numberAt(rest, 3),
+        closings: numberAt(rest, 4),
       };
     } catch (error) {
       this.masters.note(faultOf(error), 'info');

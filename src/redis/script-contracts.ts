@@ -27,7 +27,7 @@ export const SCRIPTS = {
   epoch: { keys: ['meta'], args: ['epoch'], more: false },
   ready: { keys: ['meta'], args: ['epoch', 'head'], more: false },
   models: { keys: ['models'], args: [], more: true },
-  info: { keys: ['meta', 'specs', 'holds'], args: [], more: false },
+  info: { keys: ['meta', 'accounts', 'specs', 'holds', 'closed'], args: [], more: false },
   sample: { keys: ['meta', 'accounts', 'specs'], args: [], more: true },
   rebuild_begin: { keys: ['meta', 'specs', 'holds', 'closed', 'models'], args: ['token'], more: false },
   rebuild_drop: { keys: ['meta', 'accounts'], args: ['token', 'count'], more: false },

@@ -31,7 +31,7 @@ describe('ready opens a partition to holds', () => {
 
   test('given a Redis emptied under the same run id, then a rebuild makes it ready again', async () => {
     await h.raw.unlink(h.keys.meta, h.keys.accounts, `${h.keys.accounts}:acme`);
-    expect(await info()).toEqual({ partition: 0, epoch: 0, ready: false, rebuilding: false, speculations: 0, reservations: 0 }); // prettier-ignore
+    expect(await info()).toEqual({ partition: 0, epoch: 0, ready: false, rebuilding: false, speculations: 0, reservations: 0, accounts: 0, closings: 0 }); // prettier-ignore
     await h.rebuild();
     expect(await info()).toMatchObject({ epoch: 1, ready: true });
   });
@@ -58,6 +58,8 @@ test('info says what there is', async () => {
     rebuilding: false,
     speculations: 1,
     reservations: 1,
+    accounts: 1,
+    closings: 0,
   });
 });
 
@@ -65,7 +67,7 @@ test('a sample is of one instant: buckets, checkpoint, and what each speculation
   await h.side.holds.hold(PARTITION, reserveOf('r1', { requested: sole(5n) }));
   expect(await h.side.reader.sample(PARTITION, ['acme', 'acme/none'])).toEqual({
     checkpoint: { ...h.log.head, incarnation: 1 },
-    accounts: new Map([['acme', { available: 195n, held: 5n, used: 0n, funded: -200n }]]),
+    accounts: new Map([['acme', { unit: 'USD', available: 195n, held: 5n, used: 0n, funded: -200n }]]),
     speculations: [{ tenant: 'acme', id: 'r1', taken: new Map([['acme', 5n]]) }],
   });
 });
