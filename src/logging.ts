@@ -44,12 +44,16 @@ export const createLogger = ({ level = 'info', destination }: LogOptions = {}): 
 const SAID_AGAIN_MS = 60_000;
 
 /** Takes note of faults that come again and again while a service is away: the same words at most once a minute. */
-export const faultsOf = (logger: Pick<Logger, 'warn'>, part: string): ((error: unknown, what: string) => void) => {
+export const faultsOf = (
+  logger: Pick<Logger, 'warn' | 'error'>,
+  part: string,
+  level: 'warn' | 'error' = 'warn',
+): ((error: unknown, what: string) => void) => {
   let last = { words: '', atMs: -SAID_AGAIN_MS };
   return (error, what) => {
     const words = `${what}: ${error instanceof Error ? error.message : String(error)}`;
     if (words === last.words && performance.now() - last.atMs < SAID_AGAIN_MS) return;
     last = { words, atMs: performance.now() };
-    logger.warn({ part, err: error }, what);
+    logger[level]({ part, err: error }, what);
   };
 };

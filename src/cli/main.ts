@@ -14,6 +14,7 @@ import { rebuildCommand } from './rebuild.js';
 import { replayTraceCommand } from './replay-trace.js';
 import { verifyCommand } from './verify.js';
 import { rechargeCommand } from './recharge.js';
+import { resumeCommand } from './resume.js';
 import { serveCommand } from './serve.js';
 import { stackCommand } from './stack.js';
 
@@ -39,6 +40,7 @@ const commands = [
   modelsCommand(),
   auditCommand(),
   rebuildCommand(),
+  resumeCommand(),
   verifyCommand(),
   digestCommand(),
   demoCommand(demoPorts),

@@ -8,6 +8,7 @@ import type { JournalReading, LedgerRecord } from '../journal/index.js';
 import { Follower, Relay, TopicRefusedError, ensureTopic } from '../kafka/index.js';
 import type { FollowerStatus, RelayParts, RelayStatus } from '../kafka/index.js';
 import type { LedgerMetrics } from '../metrics/index.js';
+import type { CurrentIncarnation } from '../core/incarnation.js';
 import { runPeriodically } from '../service/periodic.js';
 import type { Periodic } from '../service/periodic.js';
 import { kafkaSettings } from './options.js';
@@ -16,6 +17,7 @@ import { allPartitions } from '../core/partition.js';
 export interface KafkaParts {
   readonly config: Config;
   readonly identity: LedgerRecord;
+  readonly incarnation: CurrentIncarnation;
   readonly reading: JournalReading;
   readonly elections: Elections;
   readonly decode: DecodeBody;
@@ -112,7 +114,7 @@ const openRelay = (
     log: parts.logger,
     ledger: parts.identity.ledger,
     partitions,
-    incarnation: () => parts.identity.incarnation,
+    incarnation: () => parts.incarnation.value,
     reader: parts.reading.reader,
     elections: parts.elections,
   });

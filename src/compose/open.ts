@@ -4,27 +4,32 @@ import { BalancesProjection } from '../../projections/balances.js';
 import type { Config, Role } from '../config/settings.js';
 import { ifElected } from '../core/election.js';
 import { UnavailableError } from '../core/ports.js';
-import type { DecodeBody, Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
-import { PostgresElections, PostgresJournal, openLedger, openReading } from '../journal/index.js';
-import type { JournalReading, LedgerRecord } from '../journal/index.js';
+import type { CurrentIncarnation } from '../core/incarnation.js';
+import type { Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
+import { PostgresJournal } from '../journal/index.js';
+import type { JournalReading, LedgerRecord, Resumed } from '../journal/index.js';
 import { faultsOf } from '../logging.js';
-import { createMetrics, observeLedger } from '../metrics/index.js';
+import { observeLedger } from '../metrics/index.js';
 import type { LedgerMetrics, Metrics } from '../metrics/index.js';
 import { rebuildPartition } from '../recovery/rebuild.js';
 import type { RebuildReport } from '../recovery/rebuild.js';
-import { openRedis } from '../redis/index.js';
 import type { RedisSide } from '../redis/index.js';
+import { runPeriodically } from '../service/periodic.js';
+import type { Periodic } from '../service/periodic.js';
 import { LedgerService } from '../service/ledger-service.js';
 import type { Ledger } from '../service/ledger.js';
-import { compileDecodeBody } from '../validation/decode-body.js';
 import { startBodies } from './bodies.js';
 import type { Bodies, BodyParts } from './bodies.js';
+import { closeGround, openGround } from './ground.js';
+import type { Ground } from './ground.js';
 import { openKafka } from './kafka.js';
 import type { KafkaSide } from './kafka.js';
 import { spreadMaxCosts } from './max-costs.js';
+import { resumeWith } from './resume.js';
+import type { ResumeWish } from './resume.js';
 import { verifyWith } from './verify.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
-import { commandDefaults, postgresOptions, redisSettings } from './options.js';
+import { commandDefaults, postgresOptions } from './options.js';
 
 export interface OpenOptions {
   readonly logger: Logger;
@@ -42,6 +47,8 @@ export interface Holdfast {
   readonly redis: RedisSide;
   readonly kafka: KafkaSide;
   readonly bodies: Bodies;
+  /** Why nothing is written; undefined while the journal is open. */
+  readonly fenced: () => string | undefined;
   readonly config: Config;
   readonly elections: Elections;
   readonly readEvents: (partition: number, after: number, limit: number) => Promise<StoredEvent[]>;
@@ -50,44 +57,11 @@ export interface Holdfast {
   readonly rebuild: (partition: number, options?: { readonly replay?: boolean }) => Promise<RebuildReport>;
   /** Compares Postgres, Kafka and Redis beside live traffic. Raises UnavailableError or KafkaError. */
   readonly verify: (onProgress: VerifyParts['onProgress']) => Promise<VerifyReport>;
+  /** Opens a fenced journal again, by an operator's word. Raises ResumeRefusedError. */
+  readonly resume: (wish: ResumeWish) => Promise<Resumed>;
   /** Answers what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
-
-/** What everything else stands on: the database and Redis, connected. */
-interface Ground {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly identity: LedgerRecord;
-  readonly metrics: Metrics;
-  readonly decode: DecodeBody;
-  readonly reading: JournalReading;
-  readonly elections: PostgresElections;
-  readonly redis: RedisSide;
-}
-
-const openGround = async (config: Config, logger: Logger): Promise<Ground> => {
-  const postgres = postgresOptions(config);
-  const identity = await openLedger(postgres, config.ledger);
-  const decode = compileDecodeBody();
-  const reading = openReading({ postgres, identity, decode, poolMax: config.postgres.poolMax });
-  const elections = new PostgresElections(postgres, { onFault: faultsOf(logger, 'elections') });
-  const metrics = createMetrics({ processToo: true });
-  try {
-    const redis = await openRedisSide(config, identity, reading, logger);
-    return { config, logger, identity, metrics, decode, reading, elections, redis };
-  } catch (error) {
-    await elections.close();
-    await reading.close();
-    throw error;
-  }
-};
-
-const closeGround = async ({ redis, elections, reading }: Ground): Promise<void> => {
-  await redis.stop();
-  await elections.close();
-  await reading.close();
-};
 
 /**
  * Opens the ledger that the configuration names. Redis and Kafka may be away; Postgres must be there.
@@ -105,15 +79,18 @@ export const openHoldfast = async (config: Config, { logger, roles }: OpenOption
 };
 
 const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfast> => {
-  const { config, identity, reading, redis, logger, metrics } = ground;
-  const projection = openProjection(identity, reading, redis, logger, () => bodies.lookAtRedis());
+  const { config, identity, reading, redis, logger, metrics, incarnation, fence } = ground;
+  const projection = openProjection(incarnation, reading, redis, logger, () => bodies.lookAtRedis());
   const kafka = await openKafka({ ...ground, metrics: metrics.ledger, projection, roles });
   const journal = openJournal(ground, (partition, events) => {
     projection.offer(partition, events);
     kafka.committed(partition, events);
     void spreadMaxCosts(redis.readiness, identity.partitions, partition, events);
   });
+  // At once, so that a server that must not write says so before the first command.
+  if (roles.includes('api')) await journal.connect();
   const rebuild = rebuilder(config, reading, redis);
+  const watch = roles.length > 0 ? watchIncarnation(ground) : undefined;
   const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles);
   const service = new LedgerService({
     identity,
@@ -123,7 +100,7 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     confirmer: kafka.confirmer,
     balances: {
       visible: (partition, position) => projection.visible(partition, position),
-      require: (partition, position) => redis.requireApplied(partition, identity.incarnation, position),
+      require: (partition, position) => redis.requireApplied(partition, incarnation.value, position),
     },
     defaults: commandDefaults(config),
   });
@@ -133,12 +110,15 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     keys: reading.keys,
     kafka,
     bodies,
+    fenced: () => fence.why,
     readEvents: (partition, after, limit) => reading.reader.read(partition, after, limit),
     history: () => history(reading, identity.partitions),
     rebuild: whenElected(ground.elections, rebuild),
     verify: (onProgress) => verifyWith(ground, onProgress),
+    resume: (wish) => resumeWith(ground, wish),
     close: async () => {
       await bodies.stop();
+      await watch?.stop();
       await journal.close();
       await projection.stop();
       await kafka.stop();
@@ -146,6 +126,15 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
     },
   };
 };
+
+const INCARNATION_WATCH_MS = 5_000;
+
+/** A resume is noticed by processes that never write, too. What keeps it from being read is said by others. */
+const watchIncarnation = ({ reading, incarnation }: Ground): Periodic =>
+  runPeriodically(async () => incarnation.noted(await reading.reader.incarnation()), {
+    pauseMs: INCARNATION_WATCH_MS,
+    onError: () => undefined,
+  });
 
 /** Holds whose outcomes are counted. */
 const counted = (holds: Holds, metrics: LedgerMetrics): Holds => ({
@@ -187,25 +176,8 @@ const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): Bo
   };
 };
 
-const openRedisSide = (
-  config: Config,
-  identity: LedgerRecord,
-  reading: JournalReading,
-  logger: Logger,
-): Promise<RedisSide> =>
-  openRedis({
-    settings: redisSettings(config),
-    partitions: identity.partitions,
-    epochs: reading.epochs,
-    orphanAgeMs: config.reservations.orphanMs,
-    onNotice: (notice) => {
-      if (notice.kind === 'connected') logger.info({ part: 'redis', ...notice }, 'Redis is connected');
-      else logger.warn({ part: 'redis', ...notice }, `Redis: ${notice.kind}`);
-    },
-  });
-
 const openProjection = (
-  identity: LedgerRecord,
+  incarnation: CurrentIncarnation,
   reading: JournalReading,
   redis: RedisSide,
   logger: Logger,
@@ -214,7 +186,7 @@ const openProjection = (
   new BalancesProjection({
     store: redis.balances,
     reader: reading.reader,
-    incarnation: () => identity.incarnation,
+    incarnation: () => incarnation.value,
     onStuck: (partition, why) => {
       logger.debug({ part: 'balances', partition, why }, 'a partition of Redis can not be applied to');
       onStuck();
@@ -223,7 +195,7 @@ const openProjection = (
       logger.warn({ part: 'balances', partition, err: error }, 'events could not be applied to Redis'),
   });
 
-const openJournal = ({ config, identity, logger, metrics }: Ground, onCommitted: OnCommitted): PostgresJournal =>
+const openJournal = ({ config, identity, logger, metrics, fence }: Ground, onCommitted: OnCommitted): PostgresJournal =>
   new PostgresJournal({
     postgres: postgresOptions(config),
     identity,
@@ -232,9 +204,10 @@ const openJournal = ({ config, identity, logger, metrics }: Ground, onCommitted:
     groupMax: config.postgres.groupMax,
     queueMax: config.postgres.queueMax,
     outcomeTimeoutMs: config.postgres.outcomeTimeoutMs,
+    fence,
     onCommitted,
     onGroup: ({ events, durationMs }) => metrics.ledger.appended(events, durationMs / 1000),
-    onFault: (error, what) => logger.error({ part: 'journal', err: error }, what),
+    onFault: faultsOf(logger, 'journal', 'error'),
   });
 
 const rebuilder =

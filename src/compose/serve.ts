@@ -73,16 +73,26 @@ const firstKey = async ({ keys, elections }: Holdfast, config: Config): Promise<
 };
 
 const READINESS_TIMEOUT_MS = 1000;
+/** Without these nothing can be granted. */
+const NEEDED: ReadonlySet<string> = new Set(['postgres', 'journal']);
+
+const journalState = ({ fenced }: Holdfast): PartState => {
+  const why = fenced();
+  return why === undefined
+    ? { name: 'journal', ok: true, state: 'open for writing' }
+    : { name: 'journal', ok: false, state: `fenced, nothing is written: ${why}; see holdfast doctor, holdfast resume` };
+};
 
 const readinessOf = async (holdfast: Holdfast): Promise<ReadinessReport> => {
   const parts = [
     await postgresState(holdfast),
+    journalState(holdfast),
     redisState(holdfast),
     ...holdfast.kafka.states(),
     ...holdfast.bodies.states(),
   ];
   return {
-    ready: !holdfast.kafka.refused() && parts.every((part) => part.ok || part.name !== 'postgres'),
+    ready: !holdfast.kafka.refused() && parts.every((part) => part.ok || !NEEDED.has(part.name)),
     schemaVersion: holdfast.identity.schemaVersion,
     scripts: scriptDigests(),
     parts,

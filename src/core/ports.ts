@@ -156,12 +156,23 @@ export interface LogWitness {
   tails(partitions: readonly number[]): Promise<Checkpoint[]>;
 }
 
+/** A witness that the journal's fence hears (src/journal/fence.ts): what it knows of all partitions. */
+export interface Witness {
+  /** As an operator knows it. */
+  readonly name: string;
+  /** True for a copy of the log: what it holds counts after a resume too, since a resume is refused while it is ahead. */
+  readonly outlivesResume: boolean;
+  /** Raises when it can't be reached. */
+  tails(): Promise<readonly Checkpoint[]>;
+}
+
 /** Says that a service is away. The caller answers 503 with Retry-After. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
   constructor(
     readonly code:
       | 'journal_unavailable'
+      | 'journal_fenced'
       | 'journal_overloaded'
       | 'outcome_unknown'
       | 'replication_pending'

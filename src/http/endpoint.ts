@@ -35,6 +35,7 @@ const WITH_KEY: readonly ProblemCode[] = [
   'scope_missing',
   'wrong_tenant',
   'journal_unavailable',
+  'journal_fenced',
   'journal_overloaded',
   'outcome_unknown',
   'replication_pending',

@@ -28,6 +28,16 @@ export class LedgerMismatchError extends Error {
   override readonly name = 'LedgerMismatchError';
 }
 
+/** The database behind a new connection is not the journal that it was: nothing may be written until an operator resumes. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+  constructor(readonly why: string) {
+    super(
+      `The journal is fenced: ${why}. Nothing is written until an operator looks (holdfast doctor) and resumes (holdfast resume).`,
+    );
+  }
+}
+
 /** SQLSTATEs that the code has names for. */
 export const SQLSTATE = {
   uniqueViolation: '23505',
@@ -55,8 +65,10 @@ export const fromDriver = (error: unknown): StatementError | SessionLostError | 
   return new SessionLostError(`Postgres is away: ${why}`, { cause: error });
 };
 
-/** What callers outside the journal are told when Postgres is away or refuses: `journal_unavailable`. Bugs stay what they are. */
+/** What callers outside the journal are told when Postgres is away or refuses (`journal_unavailable`), or went back (`journal_fenced`). Bugs stay what they are. */
 export const toUnavailable = (error: unknown): unknown =>
-  error instanceof SessionLostError || error instanceof StatementError || error instanceof LedgerMismatchError
-    ? new UnavailableError('journal_unavailable', error.message, { cause: error })
-    : error;
+  error instanceof FencedError
+    ? new UnavailableError('journal_fenced', error.message, { cause: error })
+    : error instanceof SessionLostError || error instanceof StatementError || error instanceof LedgerMismatchError
+      ? new UnavailableError('journal_unavailable', error.message, { cause: error })
+      : error;

@@ -6,11 +6,15 @@ export { LedgerMismatchError, SessionLostError, StatementError } from './errors.
 export { PostgresJournal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export type { GroupReport } from './lane.js';
+export { Fence } from './fence.js';
+export type { FenceOptions } from './fence.js';
 export { openLedger } from './ledger.js';
 export type { ClusterMark, LedgerRecord, LedgerSettings } from './ledger.js';
 export { migrate } from './migrate.js';
 export type { MigrateResult } from './migrate.js';
 export { PROGRAM_VERSION } from './migration-files.js';
 export type { PostgresOptions } from './options.js';
+export { ResumeRefusedError, resumeLedger } from './resume.js';
+export type { Resumed } from './resume.js';
 export { openReading } from './reading.js';
 export type { JournalReading, ReadingOptions } from './reading.js';

@@ -1,10 +1,13 @@
 import { tenantOf } from '../../events/index.js';
+import type { StoredEvent } from '../../events/index.js';
 import type { Command } from '../core/command.js';
 import { DEFAULT_DECIDE_SETTINGS } from '../core/decide/index.js';
 import type { DecideSettings } from '../core/decide/index.js';
 import { partitionOf } from '../core/partition.js';
 import { UnavailableError } from '../core/ports.js';
 import type { Appended, Journal, LedgerIdentity, OnCommitted } from '../core/ports.js';
+import { FENCE_STATEMENTS } from './fence.js';
+import type { Fence } from './fence.js';
 import { Lane } from './lane.js';
 import type { GroupReport } from './lane.js';
 import type { PostgresOptions } from './options.js';
@@ -31,6 +34,8 @@ export interface JournalOptions {
   readonly waitMs?: number;
   /** How long the outcome of a broken commit is looked for, ms. Default 15,000. */
   readonly outcomeTimeoutMs?: number;
+  /** Looks at the database behind each new connection. Absent (tests of other things): none is looked at. */
+  readonly fence?: Fence;
   readonly onCommitted?: OnCommitted;
   readonly onGroup?: (report: GroupReport) => void;
   /** Told of what an operator should see. Must not raise. */
@@ -45,10 +50,23 @@ export const APPEND_STATEMENTS: readonly Statement<unknown>[] = [
   ...RESERVATION_STATEMENTS,
   ...FUNDING_STATEMENTS,
   ...MAX_COST_STATEMENTS,
+  ...FENCE_STATEMENTS,
 ];
 
 /** Between two round trips of a group nothing is waited for but our own computing: a longer pause is a stuck process. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
+
+const openFenced = async ({ postgres, fence }: JournalOptions): Promise<Session> => {
+  const settings = { statements: APPEND_STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS };
+  const session = await Session.open(postgres, settings);
+  try {
+    await fence?.pass(session);
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+  return session;
+};
 
 /** The commit point on Postgres: commands are decided under the heads' locks and committed in groups (design, section 2). */
 export class PostgresJournal implements Journal {
@@ -63,12 +81,14 @@ export class PostgresJournal implements Journal {
     this.#queueMax = options.queueMax ?? 10_000;
     const lane = {
       context: { ledger: options.identity.ledger, settings: options.settings ?? DEFAULT_DECIDE_SETTINGS },
-      openSession: () =>
-        Session.open(options.postgres, { statements: APPEND_STATEMENTS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }),
+      openSession: () => openFenced(options),
       groupMax: options.groupMax ?? 512,
       waitMs: options.waitMs ?? 5_000,
       outcomeTimeoutMs: options.outcomeTimeoutMs ?? 15_000,
-      onCommitted: options.onCommitted ?? (() => undefined),
+      onCommitted: (partition: number, events: readonly StoredEvent[]) => {
+        options.fence?.committed(partition, events);
+        options.onCommitted?.(partition, events);
+      },
       onGroup: options.onGroup ?? (() => undefined),
       onFault: options.onFault,
     };
@@ -98,6 +118,11 @@ export class PostgresJournal implements Journal {
       if (lane === undefined) throw new Error('A journal has at least one lane.');
       lane.push({ command, partition, resolve, reject, sinceMs: performance.now() });
     });
+  }
+
+  /** Connects now. Whatever keeps it from that is told to `onFault`, and tried again at the first command. */
+  async connect(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.connect()));
   }
 
   /** Takes no more commands, answers those that it has, and closes its connections. */

@@ -72,6 +72,15 @@ export class Lane {
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
+  /** Connects before the first command comes. Never raises. */
+  async connect(): Promise<void> {
+    try {
+      await this.#connected();
+    } catch (error) {
+      this.#options.onFault(error, 'no connection to write over');
+    }
+  }
+
   /** Resolves once everything that waits has its answer; then the connection is closed. */
   async drain(): Promise<void> {
     while (this.#running !== undefined) await this.#running;

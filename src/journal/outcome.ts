@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/index.js';
 import { int4Array, int8Array } from './binary.js';
-import { LedgerMismatchError } from './errors.js';
+import { FencedError, LedgerMismatchError } from './errors.js';
 import type { Session } from './session.js';
 import { readHashes } from './sql/events.js';
 import { begin, lockHeads, rollback } from './sql/heads.js';
@@ -35,6 +35,8 @@ export const learnOutcome = async (
     } catch (error) {
       session?.destroy();
       if (error instanceof LedgerMismatchError) throw error;
+      // Whether it happened is for the operator to find out now.
+      if (error instanceof FencedError) return undefined;
     }
     await sleep(Math.min(pause, Math.max(0, deadlineMs - Date.now())));
   }

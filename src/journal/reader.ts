@@ -11,11 +11,13 @@ import type {
 } from '../core/ports.js';
 import type { Account, Funding, MaxCost, Reservation } from '../core/state.js';
 import { int4Array, textArray } from './binary.js';
+import { LedgerMismatchError } from './errors.js';
 import { runFrom, sealedRunFrom } from './events-from.js';
 import type { EventSource } from './events-from.js';
 import type { Sessions } from './sessions.js';
 import { readAccounts, sumAccounts } from './sql/accounts.js';
 import { readFundings } from './sql/fundings.js';
+import { readClock } from './sql/heads.js';
 import { readEvents, readAllHeads, readExpired, readHeads } from './sql/log.js';
 import { readAllMaxCosts, readMaxCosts } from './sql/max-costs.js';
 import { readReservations } from './sql/reservations.js';
@@ -57,6 +59,13 @@ export class PostgresReader implements JournalReader, SealedReader, ExpiredReade
       session.run(call(readEvents, partition.toString(), after.toString(), rowsMax.toString())),
     );
     return rows;
+  }
+
+  /** The ledger's incarnation. */
+  async incarnation(): Promise<number> {
+    const [[clock]] = await this.#sessions.read((session) => session.run(call(readClock)));
+    if (clock === undefined) throw new LedgerMismatchError('The database has no ledger any more.');
+    return clock.incarnation;
   }
 
   async account(account: string): Promise<Account | undefined> {

@@ -20,6 +20,8 @@ export interface LedgerMetrics {
   appended(events: number, seconds: number): void;
   /** The sum of held over the sum of available, of a unit's accounts. */
   heldRatio(unit: string, ratio: number): void;
+  /** A witness could not be heard before a new connection was written to. */
+  witnessSkipped(witness: string): void;
   projectionLag(projection: string, partition: number, positions: number, seconds: number): void;
   relayLag(partition: number, positions: number, seconds: number): void;
   /** A comparison of balances found `found` accounts that differ; 0 counts as well, since it says that one was made. */
@@ -137,6 +139,12 @@ const healthMetrics = (registers: Registers) => {
   const drift = gauge('holdfast_drift', 'Accounts that differed between Redis and Postgres when last compared.', []);
   const orphans = gauge('holdfast_orphaned_holds', 'Holds in Redis that nobody answered for in 30 s.', []);
   const driftTotal = new Counter({ name: 'holdfast_drift_total', help: 'Accounts found to differ, ever.', registers });
+  const skipped = new Counter({
+    name: 'holdfast_fence_witnesses_skipped_total',
+    help: 'Witnesses that could not be heard before a new connection to Postgres was written to.',
+    labelNames: ['witness'],
+    registers,
+  });
   const givenBack = new Counter({
     name: 'holdfast_orphaned_holds_given_back_total',
     help: 'Holds that nobody answered for and that were given back.',
@@ -144,6 +152,7 @@ const healthMetrics = (registers: Registers) => {
   });
   const units = new BoundedLabel(UNITS_MAX);
   return {
+    witnessSkipped: (witness) => skipped.inc({ witness }),
     heldRatio: (unit, value) => ratio.set({ unit: units.of(unit) }, value),
     projectionLag: (projection, partition, positions, seconds) => {
       behind.set({ projection, partition }, positions);

@@ -70,7 +70,7 @@ describe('what the ledger refuses', () => {
 });
 
 describe('what is away', () => {
-  const codes = ['journal_unavailable', 'journal_overloaded', 'outcome_unknown', 'replication_pending', 'level_not_available', 'stopping'] as const; // prettier-ignore
+  const codes = ['journal_unavailable', 'journal_fenced', 'journal_overloaded', 'outcome_unknown', 'replication_pending', 'level_not_available', 'stopping'] as const; // prettier-ignore
 
   test.each(codes)('%s is 503 with Retry-After, and keeps hosts to itself', (code) => {
     const outcome = outcomeOf(new UnavailableError(code, 'connect ECONNREFUSED 10.0.0.7:5432'));

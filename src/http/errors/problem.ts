@@ -100,6 +100,8 @@ const fieldOf = (field: string | undefined): ProblemDetails => (field === undefi
 /** The error's own text may name hosts; callers get these words instead, the log gets the text. */
 const UNAVAILABLE: Readonly<Record<UnavailableError['code'], string>> = {
   journal_unavailable: 'The journal can not be reached. Nothing happened; send the same request again.',
+  journal_fenced:
+    'The database is not the journal that it was: nothing is written until an operator resumes. Nothing happened.',
   journal_overloaded: 'The journal has more to do than it can. Nothing happened; send the same request again.',
   outcome_unknown:
     'The connection broke during the commit, so whether it happened is not known yet. Send the same request with the same id again: it happens once.',

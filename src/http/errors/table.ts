@@ -62,6 +62,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong here' },
   journal_unavailable: { status: 503, title: 'The journal can not be reached', retryAfterSeconds: 2 },
+  journal_fenced: { status: 503, title: 'The journal is fenced', retryAfterSeconds: 30 },
   journal_overloaded: { status: 503, title: 'The journal has more to do than it can', retryAfterSeconds: 1 },
   outcome_unknown: { status: 503, title: 'Whether it happened is not known yet', retryAfterSeconds: 1 },
   replication_pending: { status: 503, title: 'Committed, but not yet replicated', retryAfterSeconds: 1 },

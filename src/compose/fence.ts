@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/settings.js';
+import type { CurrentIncarnation } from '../core/incarnation.js';
+import { allPartitions } from '../core/partition.js';
+import type { Witness } from '../core/ports.js';
+import { Fence } from '../journal/index.js';
+import type { LedgerRecord } from '../journal/index.js';
+import { KafkaLink, kafkaWitness } from '../kafka/index.js';
+import { faultsOf } from '../logging.js';
+import type { LedgerMetrics } from '../metrics/index.js';
+import type { RedisSide } from '../redis/index.js';
+import { kafkaSettings } from './options.js';
+
+export interface FenceParts {
+  readonly config: Config;
+  readonly identity: LedgerRecord;
+  readonly redis: RedisSide;
+  readonly incarnation: CurrentIncarnation;
+  readonly logger: Logger;
+  readonly metrics: LedgerMetrics;
+}
+
+/** Kafka's log as a witness. */
+export const kafkaLog = (config: Config, identity: LedgerRecord, logger: Logger): Witness => {
+  const log = kafkaWitness(() => new KafkaLink(kafkaSettings(config), logger), identity.ledger);
+  return { name: 'Kafka', outlivesResume: true, tails: () => log.tails(allPartitions(identity.partitions)) };
+};
+
+/** The fence of the journal, with the witnesses that there are besides this process: Kafka's log and Redis's checkpoints. */
+export const openFence = ({ config, identity, redis, incarnation, logger, metrics }: FenceParts): Fence => {
+  const partitions = allPartitions(identity.partitions);
+  const witnesses: readonly Witness[] = [
+    kafkaLog(config, identity, logger),
+    {
+      name: 'Redis',
+      outlivesResume: false,
+      tails: async () => {
+        const info = await redis.readiness.info(partitions);
+        if (info.size === 0) throw new Error('no partition of it can be reached');
+        return [...info.values()].flatMap(({ checkpoint }) => checkpoint ?? []);
+      },
+    },
+  ];
+  const say = faultsOf(logger, 'fence');
+  return new Fence({
+    witnesses,
+    incarnation,
+    onSkipped: (witness, error) => {
+      metrics.witnessSkipped(witness);
+      say(error, `${witness} could not be heard before writing to a new connection`);
+    },
+  });
+};
