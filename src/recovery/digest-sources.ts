@@ -162,7 +162,7 @@ const same = (a: Checkpoint, b: Checkpoint): boolean =>
   a.position === b.position && a.hash === b.hash && a.incarnation === b.incarnation;
 
 /** The accounts of a sample as they would stand if no speculation were under way. */
-const withoutSpeculations = ({ accounts, speculations }: BalanceSample): DigestedAccount[] => {
+const withoutSpeculations = ({ accounts, units, speculations }: BalanceSample): DigestedAccount[] => {
   const found = new Map(
     [...accounts].map(([account, row]): [string, DigestedAccount] => [account, { account, ...row }]),
   );

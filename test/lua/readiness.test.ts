@@ -67,7 +67,8 @@ test('a sample is of one instant: buckets, checkpoint, and what each speculation
   await h.side.holds.hold(PARTITION, reserveOf('r1', { requested: sole(5n) }));
   expect(await h.side.reader.sample(PARTITION, ['acme', 'acme/none'])).toEqual({
     checkpoint: { ...h.log.head, incarnation: 1 },
-    accounts: new Map([['acme', { unit: 'USD', available: 195n, held: 5n, used: 0n, funded: -200n }]]),
+    accounts: new Map([['acme', { available: 195n, held: 5n, used: 0n, funded: -200n }]]),
+    units: new Map([['acme', 'USD']]),
     speculations: [{ tenant: 'acme', id: 'r1', taken: new Map([['acme', 5n]]) }],
   });
 });
