@@ -8,6 +8,7 @@ import type { BalancesProjection } from '../../projections/balances.js';
 import type { PartState } from '../http/index.js';
 import { HealingPass } from '../recovery/healing.js';
 import type { CompareParts } from '../recovery/compare-balances.js';
+import type { PopulationParts } from '../recovery/compare-population.js';
 import { describeDrift } from '../recovery/verify-balances.js';
 import { keepReady } from '../recovery/readiness-keeper.js';
 import type { LastSeen, ReadinessReport } from '../recovery/readiness-keeper.js';
@@ -24,7 +25,7 @@ export interface BodyParts {
   readonly readiness: Readiness;
   readonly orphans: Orphans;
   readonly projection: BalancesProjection;
-  readonly compare: CompareParts;
+  readonly compare: CompareParts & Pick<PopulationParts, 'snapshots'>;
   /** False: another process is at it already. */
   readonly rebuild: (partition: number, why: string) => Promise<boolean>;
   readonly metrics: LedgerMetrics;
@@ -158,6 +159,7 @@ const healingBody = (parts: BodyParts) => {
   const ratios = new HeldRatios();
   const pass = new HealingPass({
     ...parts.compare,
+    readiness,
     partitions: parts.partitions,
     sampleSize: config.service.auditSampleSize,
     rebuild: parts.rebuild,
@@ -173,9 +175,11 @@ const healingBody = (parts: BodyParts) => {
         { body: 'healing pass', partition: drift.partition, account: drift.account },
         `A balance was wrong: ${describeDrift(drift)}`,
       ),
+    onLacking: (partition, what) =>
+      logger.error({ body: 'healing pass', partition }, `A partition of Redis was not whole: ${what}`),
   });
   return async (): Promise<void> => {
     const { compared, drifted } = await pass.next();
-    if (compared > 0) metrics.driftFound(drifted);
+    if (compared + drifted > 0) metrics.driftFound(drifted);
   };
 };

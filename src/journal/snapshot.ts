@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../events/index.js';
+import type { Population, PopulationReader } from '../core/population.js';
 import type { Checkpoint, Snapshot, SnapshotReader } from '../core/ports.js';
 import type { Account, MaxCost, Reservation } from '../core/state.js';
 import { textArray } from './binary.js';
@@ -12,13 +13,13 @@ import { rollback } from './sql/heads.js';
 import { readEvents } from './sql/log.js';
 import { readAllMaxCosts } from './sql/max-costs.js';
 import { readReservations } from './sql/reservations.js';
-import { beginSnapshot, readSnapshotHead, walkAccounts, walkClosed, walkOpen } from './sql/snapshot.js';
+import { beginSnapshot, readPopulation, readSnapshotHead, walkAccounts, walkClosed, walkOpen } from './sql/snapshot.js';
 import { call } from './statement.js';
 
 const NONE = textArray([]);
 
 /** One partition at one moment. Every call raises UnavailableError when Postgres can't be asked. */
-export class PostgresSnapshots implements SnapshotReader {
+export class PostgresSnapshots implements SnapshotReader, PopulationReader {
   readonly #sessions: Sessions;
   readonly #source: EventSource;
 
@@ -37,6 +38,12 @@ export class PostgresSnapshots implements SnapshotReader {
         await session.run(call(rollback)).catch(() => session.destroy());
       }
     });
+  }
+
+  async population(partition: number): Promise<Population> {
+    const [[found]] = await this.#sessions.read((session) => session.run(call(readPopulation, partition.toString())));
+    if (found === undefined) throw new LedgerMismatchError(`The ledger has no partition ${partition.toString()}.`);
+    return found;
   }
 }
 

@@ -1,7 +1,11 @@
 import { compareBalances } from './compare-balances.js';
 import type { BalanceDrift, CompareParts } from './compare-balances.js';
+import { whatIsLacking } from './compare-population.js';
+import type { PopulationParts } from './compare-population.js';
 
 export interface HealingParts extends CompareParts {
+  readonly snapshots: PopulationParts['snapshots'];
+  readonly readiness: PopulationParts['readiness'];
   readonly partitions: number;
   /** Most accounts compared in one script and one snapshot. */
   readonly sampleSize: number;
@@ -12,11 +16,13 @@ export interface HealingParts extends CompareParts {
   readonly onPartition: (partition: number) => Promise<void>;
   /** Told of every account found wrong. Must not raise. */
   readonly onDrift: (drift: BalanceDrift) => void;
+  /** Told of a partition that lacks something wholly. Must not raise. */
+  readonly onLacking: (partition: number, what: string) => void;
 }
 
 /**
  * The background pass that compares accounts, a sample at a time, and rebuilds what differs: a wrong balance does not
- * stay wrong. It walks the partitions in turn, and within one the accounts that Redis has.
+ * stay wrong. It walks the partitions in turn: first looks for what Redis lacks wholly, then compares the accounts that it has.
  */
 export class HealingPass {
   private partition = 0;
@@ -24,12 +30,14 @@ export class HealingPass {
 
   constructor(private readonly parts: HealingParts) {}
 
-  /** Compares the next page of accounts, about 500. Returns how many accounts were compared and how many were wrong. Raises UnavailableError. */
+  /** Compares the next page of accounts, about 500. Returns how many accounts were compared and how many were wrong or lacking. Raises UnavailableError. */
   async next(): Promise<{ readonly compared: number; readonly drifted: number }> {
     const { partition } = this;
     if (this.cursor === '0') {
       await this.parts.reconcileMaxCosts(partition);
       await this.parts.onPartition(partition);
+      const lacking = await whatIsLacking(this.parts, partition);
+      if (lacking !== undefined) return this.makeWhole(partition, lacking);
     }
     const page = await this.parts.balances.accountNames(partition, this.cursor);
     this.advance(page?.cursor);
@@ -45,6 +53,14 @@ export class HealingPass {
     if (found.drifted > 0)
       await this.parts.rebuild(partition, `${found.drifted.toString()} accounts differ from the journal`);
     return found;
+  }
+
+  /** What is compared after that is whole again: the pass goes on with the next partition. */
+  private async makeWhole(partition: number, lacking: string): Promise<{ compared: number; drifted: number }> {
+    this.advance('0');
+    this.parts.onLacking(partition, lacking);
+    await this.parts.rebuild(partition, lacking);
+    return { compared: 0, drifted: 1 };
   }
 
   private advance(cursor: string | undefined): void {

@@ -1,3 +1,4 @@
+import type { Population } from '../../core/population.js';
 import type { Checkpoint } from '../../core/ports.js';
 import type { Account } from '../../core/state.js';
 import { command } from '../statement.js';
@@ -39,9 +40,20 @@ export const walkClosed: Statement<ReservationRow> = {
   read: reservationFrom,
 };
 
+/** One statement, so one moment. */
+export const readPopulation: Statement<Population> = {
+  name: 'read_population',
+  text: `select h.partition, h.position, h.hash,
+      (select count(*) from holdfast.accounts a where a.partition = h.partition),
+      (select count(*) from holdfast.reservations r where r.partition = h.partition and r.state = 'open')
+    from holdfast.heads h where h.partition = $1::int`,
+  read: (row) => ({ head: headFrom(row), accounts: row.int(3), openReservations: row.int(4) }),
+};
+
 export const SNAPSHOT_STATEMENTS: readonly Statement<unknown>[] = [
   beginSnapshot,
   readSnapshotHead,
+  readPopulation,
   walkAccounts,
   walkOpen,
   walkClosed,
