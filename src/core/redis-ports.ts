@@ -162,7 +162,9 @@ export interface RebuildTarget {
 export interface BalanceSample {
   readonly checkpoint: Checkpoint;
   /** The buckets as they stand, speculations deducted; an account that Redis does not have is absent. */
-  readonly accounts: ReadonlyMap<string, Buckets & { readonly unit: string }>;
+  readonly accounts: ReadonlyMap<string, Buckets>;
+  /** Their units. */
+  readonly units: ReadonlyMap<string, string>;
   /** Every speculation of the partition: what it took from which account. Buckets less these are what the log says at the checkpoint. */
   readonly speculations: readonly (SpeculationId & { readonly taken: ReadonlyMap<string, bigint> })[];
 }

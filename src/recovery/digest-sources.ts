@@ -163,9 +163,8 @@ const same = (a: Checkpoint, b: Checkpoint): boolean =>
 
 /** The accounts of a sample as they would stand if no speculation were under way. */
 const withoutSpeculations = ({ accounts, units, speculations }: BalanceSample): DigestedAccount[] => {
-  const found = new Map(
-    [...accounts].map(([account, row]): [string, DigestedAccount] => [account, { account, ...row }]),
-  );
+  const found = new Map<string, DigestedAccount>();
+  for (const [account, row] of accounts) found.set(account, { account, unit: units.get(account) ?? '', ...row });
   for (const { taken } of speculations)
     for (const [account, amount] of taken) {
       const row = found.get(account);

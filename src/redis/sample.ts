@@ -9,12 +9,11 @@ import { readRecord } from './record.js';
 
 const ACCOUNTS_MAX = 1000;
 
-const readBuckets = (row: readonly unknown[]): (Buckets & { readonly unit: string }) | undefined => {
-  const unit = optionalAt(row, 0);
-  if (unit === undefined) return undefined;
+const readBuckets = (row: readonly unknown[]): Buckets | undefined => {
+  if (optionalAt(row, 0) === undefined) return undefined;
   const [spendable, overdraft, held, used, funded] = [1, 2, 3, 4, 5].map((index) => BigInt(textAt(row, index)));
   if (spendable === undefined || overdraft === undefined) return undefined;
-  return { unit, available: spendable - overdraft, held: held ?? 0n, used: used ?? 0n, funded: funded ?? 0n };
+  return { available: spendable - overdraft, held: held ?? 0n, used: used ?? 0n, funded: funded ?? 0n };
 };
 
 const readSpeculations = (pairs: readonly unknown[]): BalanceSample['speculations'] => {
@@ -63,11 +62,16 @@ export class RedisBalancesReader implements BalancesReader {
       const checkpoint = readCheckpoint(partition, listAt(rest, 0));
       if (checkpoint === undefined) return undefined;
       const rows = listAt(rest, 2);
-      const buckets = accounts.flatMap((account, index): [string, Buckets & { readonly unit: string }][] => {
-        const found = readBuckets(listAt(rows, index));
-        return found === undefined ? [] : [[account, found]];
+      const units = new Map<string, string>();
+      const buckets = new Map<string, Buckets>();
+      accounts.forEach((account, index) => {
+        const row = listAt(rows, index);
+        const [unit, found] = [optionalAt(row, 0), readBuckets(row)];
+        if (unit === undefined || found === undefined) return;
+        units.set(account, unit);
+        buckets.set(account, found);
       });
-      return { checkpoint, accounts: new Map(buckets), speculations: readSpeculations(listAt(rest, 1)) };
+      return { checkpoint, accounts: buckets, units, speculations: readSpeculations(listAt(rest, 1)) };
     });
   }
 
