@@ -1,43 +1,115 @@
 import { Command } from 'commander';
-import type { VerifyReport } from '../recovery/verify.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Holdfast } from '../compose.js';
+import { verifyWith } from '../compose/verify.js';
+import type { Finding } from '../recovery/finding.js';
+import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import { streamProgress } from '../stack/index.js';
-import { EXIT, exiting } from './exit.js';
+import type { Progress } from '../stack/index.js';
+import { EXIT, WrongUseError, exiting } from './exit.js';
+import { interruptible } from './interruptible.js';
 import { withLedger } from './open.js';
-import { print, printJson } from './output.js';
+import { print, printJson, printLine, timeText } from './output.js';
+import { countOf } from './read.js';
 
 interface VerifyOptions {
   readonly json?: boolean;
+  readonly deep?: boolean;
+  /** True when given without a number of seconds. */
+  readonly watch?: string | true;
 }
 
-/** The verdict in lines: what was found first, then the numbers. */
-export const verdictText = (report: VerifyReport): string => {
-  const lines = report.findings.map(({ where, partition, position, account, what }) => {
-    const place = [
-      `partition ${partition.toString()}`,
-      ...(position === undefined ? [] : [`position ${position.toString()}`]),
-      ...(account === undefined ? [] : [`account ${account}`]),
-    ];
-    return `${where}, ${place.join(', ')}: ${what}`;
-  });
-  lines.push(
-    `${report.events.toString()} events, ${report.accounts.toString()} accounts; messages that came twice: ${report.kafkaDuplicates.toString()}, foreign: ${report.kafkaForeign.toString()}`,
-    `drift: Postgres ${report.postgres.toString()}, Kafka ${report.kafka.toString()}, Redis ${report.redis.toString()}`,
-  );
-  return lines.join('\n');
+const WATCH_SECONDS = 60;
+/** How often a line of progress is written, ms. */
+const SAY_MS = 2000;
+
+const findingText = ({ where, partition, position, account, what }: Finding): string => {
+  const place = [
+    `partition ${partition.toString()}`,
+    ...(position === undefined ? [] : [`position ${position.toString()}`]),
+    ...(account === undefined ? [] : [`account ${account}`]),
+  ];
+  return `${where}, ${place.join(', ')}: ${what}`;
 };
 
-const run = (options: VerifyOptions): Promise<number> =>
-  withLedger(async (holdfast) => {
-    const progress = streamProgress(process.stderr);
-    let step = '';
-    const report = await holdfast.verify((name) => {
-      if (name !== step) progress.say(`verifying ${name}`);
-      step = name;
-    });
-    if (options.json) printJson(report);
-    else print(verdictText(report));
-    return report.postgres + report.kafka + report.redis === 0 ? EXIT.fine : EXIT.found;
+const driftText = (report: VerifyReport): string =>
+  `drift: Postgres ${report.postgres.toString()}, Kafka ${report.kafka.toString()}, Redis ${report.redis.toString()}`;
+
+/** The verdict in lines: what was found first, then the numbers. */
+export const verdictText = (report: VerifyReport): string =>
+  [
+    ...report.findings.map(findingText),
+    ...report.notes.map((note) => `${findingText(note)} (no drift)`),
+    `${report.events.toString()} events, ${report.accounts.toString()} accounts` +
+      `${report.records === undefined ? '' : `, ${report.records.toString()} records in Redis`}; ` +
+      `messages that came twice: ${report.kafkaDuplicates.toString()}, foreign: ${report.kafkaForeign.toString()}`,
+    driftText(report),
+  ].join('\n');
+
+const isFine = (report: VerifyReport): boolean => report.postgres + report.kafka + report.redis === 0;
+
+/** One line for each step of the work at its beginning, then one now and then with its rate and the time left. */
+export const verifyProgress = (progress: Progress, nowMs: () => number): VerifyParts['onProgress'] => {
+  let step = '';
+  let started = { ms: 0, done: 0 };
+  let said = 0;
+  return (name, done, total) => {
+    const ms = nowMs();
+    if (name !== step) {
+      [step, started, said] = [name, { ms, done }, ms];
+      progress.say(`verifying ${name}`);
+      return;
+    }
+    if (ms - said < SAY_MS) return;
+    said = ms;
+    const rate = ((done - started.done) * 1000) / Math.max(1, ms - started.ms);
+    const left = rate > 0 ? `${Math.ceil(Math.max(0, total - done) / rate).toString()} s left` : 'time left unknown';
+    const what = name === 'redis' ? 'partitions' : 'events';
+    progress.say(
+      `verifying ${name}: ${done.toString()} of ${total.toString()} ${what}, ${Math.round(rate).toString()} a second, ${left}`,
+    );
+  };
+};
+
+const once = async (holdfast: Holdfast, options: VerifyOptions): Promise<number> => {
+  const onProgress = verifyProgress(streamProgress(process.stderr), () => performance.now());
+  const report = await verifyWith(holdfast, onProgress, { deep: options.deep ?? false });
+  if (options.json) printJson(report);
+  else print(verdictText(report));
+  return isFine(report) ? EXIT.fine : EXIT.found;
+};
+
+/** Round after round, a line each, until drift is found or an interrupt comes. */
+const again = (holdfast: Holdfast, options: VerifyOptions, pauseMs: number): Promise<number> =>
+  interruptible(async (signal) => {
+    for (;;) {
+      const startedMs = Date.now();
+      const report = await verifyWith(holdfast, () => undefined, { deep: options.deep ?? false });
+      const seconds = (Date.now() - startedMs) / 1000;
+      if (options.json) printLine({ time: timeText(startedMs), seconds, ...report });
+      else if (isFine(report))
+        print(
+          `${timeText(startedMs)}  ${report.events.toString()} events, ${report.accounts.toString()} accounts in ${seconds.toFixed(1)} s; ${driftText(report)}`,
+        );
+      else print(`${timeText(startedMs)}\n${verdictText(report)}`);
+      if (!isFine(report)) return EXIT.found;
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return EXIT.fine;
+    }
   });
+
+const pauseOf = (watch: string | true): number => {
+  const seconds = watch === true ? WATCH_SECONDS : countOf(watch, '--watch');
+  if (seconds < 1 || seconds > 86_400) throw new WrongUseError('--watch is from 1 to 86400 seconds');
+  return seconds * 1000;
+};
+
+const run = (options: VerifyOptions): Promise<number> => {
+  const pauseMs = options.watch === undefined ? undefined : pauseOf(options.watch);
+  return withLedger((holdfast) =>
+    pauseMs === undefined ? once(holdfast, options) : again(holdfast, options, pauseMs),
+  );
+};
 
 /** The command `verify`. */
 export const verifyCommand = (): Command =>
@@ -45,6 +117,14 @@ export const verifyCommand = (): Command =>
     .description(
       'the chain, and whether Postgres, Kafka and Redis agree, beside live traffic; exit 1 when drift is not 0',
     )
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  holdfast verify')
+    .option('--deep', 'also every row of the state worked out from the events, and every record in Redis')
+    .option(
+      '--watch [seconds]',
+      `again and again, a line each, until drift is found (default ${WATCH_SECONDS.toString()})`,
+    )
+    .option('--json', 'print JSON; with --watch one document a line')
+    .addHelpText(
+      'after',
+      '\nExample:\n  holdfast verify --deep\n  holdfast verify --watch 30\nSee also: holdfast doctor, holdfast digest',
+    )
     .action((options: VerifyOptions) => exiting(() => run(options)));

@@ -1,9 +1,8 @@
-import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
-import type { DecodeBody } from '../core/ports.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
+import { createLogger } from '../logging.js';
+import { compileDecodeBody } from '../validation/decode-body.js';
 import { KafkaLink, readTopic } from '../kafka/index.js';
-import { verifyJournalPartition } from '../recovery/verify-journal.js';
 import { verify } from '../recovery/verify.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import type { RedisSide } from '../redis/index.js';
@@ -15,8 +14,6 @@ export interface VerifyWith {
   readonly identity: LedgerRecord;
   readonly reading: JournalReading;
   readonly redis: RedisSide;
-  readonly decode: DecodeBody;
-  readonly logger: Logger;
 }
 
 /** A service that a comparison needs is away; nothing was compared. */
@@ -25,28 +22,38 @@ export class ServiceAwayError extends Error {
   readonly code = 'unreachable';
 }
 
+export interface VerifyOptions {
+  /** Also every row of the state, and every record in Redis. */
+  readonly deep?: boolean;
+  /** How long Kafka may be behind before what is missing there counts as drift, ms. */
+  readonly catchUpMs?: number;
+}
+
 /** How long Kafka may be behind before what is missing there counts as drift, ms. */
 const CATCH_UP_MS = 15_000;
 
-/** Verifies all three services against each other. Raises UnavailableError or KafkaError when one can't be asked. */
+/** Verifies all three services against each other. Raises UnavailableError, ServiceAwayError or KafkaError when one can't be asked. */
 export const verifyWith = async (
-  { config, identity, reading, redis, decode, logger }: VerifyWith,
+  { config, identity, reading, redis }: VerifyWith,
   onProgress: VerifyParts['onProgress'],
+  { deep = false, catchUpMs = CATCH_UP_MS }: VerifyOptions = {},
 ): Promise<VerifyReport> => {
   const partitions = allPartitions(identity.partitions);
   const away = partitions.filter((partition) => !redis.isReachable(partition)).length;
   if (away > 0) throw new ServiceAwayError(`Redis can't be reached for ${away.toString()} partitions.`);
-  const link = new KafkaLink(kafkaSettings(config), logger);
+  const link = new KafkaLink(kafkaSettings(config), createLogger({ level: 'silent' }));
   try {
     return await verify({
       partitions: identity.partitions,
       reader: reading.reader,
-      verifyPartition: (partition) => verifyJournalPartition(reading.audit, partition, { decode }),
+      audit: reading.audit,
+      decode: compileDecodeBody(),
       compare: { balances: redis.reader, snapshots: reading.snapshots },
       readTopic: async ({ messages, foreign }) => {
         await readTopic({ link, ledger: identity.ledger, partitions, onMessages: messages, onForeign: foreign });
       },
-      catchUpMs: CATCH_UP_MS,
+      deep,
+      catchUpMs,
       onProgress,
     });
   } finally {

@@ -3,9 +3,13 @@ import type { Checkpoint } from '../core/ports.js';
 import { LedgerMismatchError } from './errors.js';
 import type { Session } from './session.js';
 import type { Sessions } from './sessions.js';
-import { readTrailAt, walkAuditedAccounts } from './sql/audit.js';
+import { int8Array, textArray } from './binary.js';
+import { readRowCounts, readTrailAt, walkAuditedAccounts } from './sql/audit.js';
+import { readFundings } from './sql/fundings.js';
 import { rollback } from './sql/heads.js';
-import { walkEvents } from './sql/log.js';
+import { readEventsAt, walkEvents } from './sql/log.js';
+import { readAllMaxCosts } from './sql/max-costs.js';
+import { readReservations } from './sql/reservations.js';
 import { beginSnapshot, readSnapshotHead, walkOpen } from './sql/snapshot.js';
 import { call } from './statement.js';
 
@@ -33,16 +37,33 @@ export class PostgresAudit implements JournalAudit {
   }
 }
 
+/** Beyond any position: what stands behind the head is looked at too. */
+const POSITION_MAX = '9223372036854775807';
+
 const viewOf = (session: Session, head: Checkpoint): AuditView => {
   const partition = head.partition.toString();
   return {
     head,
-    events: (size) => session.stream(call(walkEvents, partition, head.position.toString()), size),
+    events: (size) => session.stream(call(walkEvents, partition, POSITION_MAX), size),
     trail: async (keys) => (await session.run(readTrailAt(keys)))[0],
     accounts: (size) => session.stream(call(walkAuditedAccounts, partition), size),
     openReservations: async function* (size) {
       for await (const rows of session.stream(call(walkOpen, partition), size))
         yield rows.map((row) => row.reservation);
     },
+    reservations: async (ids) => {
+      const tenants = textArray(ids.map(({ tenant }) => tenant));
+      return (await session.run(call(readReservations, tenants, textArray(ids.map(({ id }) => id)))))[0];
+    },
+    fundings: async (ids) => {
+      const keys = [ids.map((f) => f.tenant), ids.map((f) => f.kind), ids.map((f) => f.id)].map(textArray);
+      return (await session.run(call(readFundings, ...keys)))[0];
+    },
+    eventsAt: async (positions) => (await session.run(call(readEventsAt, partition, int8Array(positions))))[0],
+    rowCounts: async () => {
+      const [[counts]] = await session.run(call(readRowCounts, partition));
+      return counts ?? { reservations: 0, fundings: 0 };
+    },
+    maxCosts: async () => (await session.run(call(readAllMaxCosts)))[0],
   };
 };

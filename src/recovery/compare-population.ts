@@ -25,7 +25,10 @@ export const whatIsLacking = async (parts: PopulationParts, partition: number): 
     return undefined;
   // Each event since may have opened an account, or a reservation.
   const later = position - counted.head.position;
-  return miscounted(info, counted.accounts, counted.openReservations, later) ?? missingRecords(parts, partition);
+  const wrong = miscounted(info, counted.accounts, counted.openReservations, later);
+  if (wrong !== undefined) return wrong;
+  const lost = (await missingRecords(parts, partition)).length;
+  return lost === 0 ? undefined : `Redis has no record of ${lost.toString()} reservations that are open`;
 };
 
 const miscounted = (
@@ -42,17 +45,21 @@ const miscounted = (
   return never > 0 ? `${never.toString()} records of closed reservations would never be dropped` : undefined;
 };
 
-/** Open reservations of which Redis has no record: open before it was asked, and still open afterwards. */
-const missingRecords = async (parts: PopulationParts, partition: number): Promise<string | undefined> => {
+type RecordParts = Pick<PopulationParts, 'balances'> & { readonly snapshots: SnapshotReader };
+
+/**
+ * Open reservations of which Redis has no record, some of them when there are many: open before it was asked, and still open
+ * afterwards. None when it can't be said now. Raises UnavailableError.
+ */
+export const missingRecords = async (parts: RecordParts, partition: number): Promise<readonly Reservation[]> => {
   const missing = await parts.snapshots.withSnapshot(partition, (snapshot) => unknownTo(parts, snapshot));
-  if (missing.length === 0) return undefined;
+  if (missing.length === 0) return [];
   const still = await parts.snapshots.withSnapshot(partition, (snapshot) => snapshot.known(missing));
-  const lost = still.filter(({ state }) => state === 'open').length;
-  return lost === 0 ? undefined : `Redis has no record of ${lost.toString()} reservations that are open`;
+  return still.filter(({ state }) => state === 'open');
 };
 
 /** The first chunk of open reservations with any that Redis does not know is enough to tell. */
-const unknownTo = async ({ balances }: PopulationParts, snapshot: Snapshot): Promise<readonly Reservation[]> => {
+const unknownTo = async ({ balances }: RecordParts, snapshot: Snapshot): Promise<readonly Reservation[]> => {
   const { partition, position } = snapshot.head;
   for await (const open of snapshot.openReservations(CHUNK)) {
     const answer = await balances.knowsRecords(partition, open);

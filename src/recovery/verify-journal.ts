@@ -12,6 +12,21 @@ import type { AuditView, JournalAudit } from '../core/audit.js';
 import type { DecodeBody } from '../core/ports.js';
 import { reservationKey } from '../core/state.js';
 import { trailPostings } from '../core/trail-postings.js';
+import { FINDINGS_MAX } from './finding.js';
+import { StateWalk } from './verify-state.js';
+
+/** An event that is not as it must be. */
+export interface Mismatch {
+  readonly position: number;
+  readonly what: string;
+}
+
+/** A row that is not what the events add up to. */
+export interface Drift {
+  readonly account?: string;
+  readonly position?: number;
+  readonly what: string;
+}
 
 /** What verifying one partition of the journal found. All is well when `mismatches` and `drift` are 0. */
 export interface PartitionFindings {
@@ -22,11 +37,13 @@ export interface PartitionFindings {
   readonly hash: string;
   /** Events that are not what their hash says, are out of place, or don't sum to zero. */
   readonly mismatches: number;
-  readonly firstMismatch?: { readonly position: number; readonly what: string };
+  readonly firstMismatch?: Mismatch;
+  /** The first few. */
+  readonly mismatched: readonly Mismatch[];
   /** Rows (accounts, trail steps, open reservations) that are not what the events sum up to. */
   readonly drift: number;
   /** The first few, in words. */
-  readonly drifted: readonly string[];
+  readonly drifted: readonly Drift[];
   /** By account: what the events sum up to, for comparing with other projections. */
   readonly balances: ReadonlyMap<string, Buckets>;
 }
@@ -35,10 +52,13 @@ export interface VerifyOptions {
   readonly decode: DecodeBody;
   /** Told now and then how many events of the partition are done. */
   readonly onProgress?: (partition: number, events: number) => void;
+  /** Also every row of the state, whole: accounts, reservations, fundings. */
+  readonly deep?: boolean;
+  /** Told of every event that can be read. */
+  readonly onEvent?: (event: LedgerEvent) => void;
 }
 
 const CHUNK = 1_000;
-const DRIFTED_MAX = 10;
 
 /**
  * Verifies a partition of the journal beside live traffic: walks every event in one snapshot, checks the chain, folds
@@ -56,6 +76,7 @@ export const verifyJournalPartition = (
     walk.checkHead(view);
     await walk.compareAccounts(view);
     await walk.compareReservations(view);
+    await walk.conclude(view);
     return walk.findings();
   });
 
@@ -71,12 +92,13 @@ class Walk {
   readonly #accounts = new Map<string, AccountFold>();
   /** By reservationKey. */
   readonly #open = new Set<string>();
-  readonly #drifted: string[] = [];
+  readonly #drifted: Drift[] = [];
+  readonly #mismatched: Mismatch[] = [];
+  readonly #state: StateWalk | undefined;
   #position = 0;
   #hash: string;
   #timeMs = 0;
   #mismatches = 0;
-  #firstMismatch: PartitionFindings['firstMismatch'];
   #drift = 0;
 
   constructor(ledger: string, partition: number, options: VerifyOptions) {
@@ -84,6 +106,7 @@ class Walk {
     this.#partition = partition;
     this.#options = options;
     this.#hash = genesisHash(ledger, partition);
+    this.#state = options.deep === true ? new StateWalk((drift) => this.#differs(drift)) : undefined;
   }
 
   async take(
@@ -92,6 +115,10 @@ class Walk {
   ): Promise<void> {
     const trail: { account: string; position: number; after: Buckets }[] = [];
     for (const { position, hash, body } of rows) {
+      if (position > view.head.position) {
+        this.#mismatch(position, `the event stands behind the head, which is at ${view.head.position.toString()}`);
+        continue;
+      }
       if (position !== this.#position + 1)
         this.#mismatch(this.#position + 1, `the event is missing; the next is at ${position.toString()}`);
       if (chainHash(this.#hash, body) !== hash) this.#mismatch(position, 'the hash is not that of the body');
@@ -99,9 +126,13 @@ class Walk {
       this.#hash = hash;
       this.#position = position;
       const event = this.#decode(position, body);
-      if (event !== undefined) trail.push(...this.#fold(event));
+      if (event === undefined) continue;
+      trail.push(...this.#fold(event));
+      this.#state?.fold(event);
+      this.#options.onEvent?.(event);
     }
     await this.#compareTrail(trail, view);
+    await this.#state?.settle(view);
     this.#options.onProgress?.(this.#partition, this.#position);
   }
 
@@ -119,13 +150,15 @@ class Walk {
         const fold = this.#accounts.get(account.account);
         const bucket = BUCKETS.find((one) => account[one] !== fold?.buckets[one]);
         if (bucket !== undefined)
-          this.#differs(
-            `account ${account.account}: ${bucket} is ${account[bucket].toString()}, its events sum up to ${fold?.buckets[bucket].toString() ?? 'nothing'}`,
-          );
+          this.#differs({
+            account: account.account,
+            what: `${bucket} is ${account[bucket].toString()}, its events sum up to ${fold?.buckets[bucket].toString() ?? 'nothing'}`,
+          });
         else if (trailRows !== fold?.trailRows)
-          this.#differs(`account ${account.account}: its trail has ${trailRows.toString()} rows`);
+          this.#differs({ account: account.account, what: `its trail has ${trailRows.toString()} rows` });
+        else this.#state?.compareAccount(account);
       }
-    for (const account of missing) this.#differs(`account ${account} has events and no row`);
+    for (const account of missing) this.#differs({ account, what: 'it has events and no row' });
   }
 
   async compareReservations(view: AuditView): Promise<void> {
@@ -133,8 +166,12 @@ class Walk {
     for await (const rows of view.openReservations(CHUNK))
       for (const { tenant, id } of rows)
         if (!missing.delete(reservationKey(tenant, id)))
-          this.#differs(`reservation ${id} of ${tenant} is open, and its events say otherwise`);
-    for (const key of missing) this.#differs(`reservation ${key} is not open, and its events say that it is`);
+          this.#differs({ what: `reservation ${id} of ${tenant} is open, and its events say otherwise` });
+    for (const key of missing) this.#differs({ what: `reservation ${key} is not open, and its events say that it is` });
+  }
+
+  async conclude(view: AuditView): Promise<void> {
+    await this.#state?.conclude(view);
   }
 
   findings(): PartitionFindings {
@@ -144,7 +181,8 @@ class Walk {
       position: this.#position,
       hash: this.#hash,
       mismatches: this.#mismatches,
-      ...(this.#firstMismatch === undefined ? {} : { firstMismatch: this.#firstMismatch }),
+      ...(this.#mismatched[0] === undefined ? {} : { firstMismatch: this.#mismatched[0] }),
+      mismatched: this.#mismatched,
       drift: this.#drift,
       drifted: this.#drifted,
       balances: new Map([...this.#accounts].map(([account, { buckets }]) => [account, buckets])),
@@ -191,17 +229,17 @@ class Walk {
     for (const { account, position, after } of steps) {
       const found = stored.get(key(account, position));
       if (BUCKETS.some((bucket) => found?.[bucket] !== after[bucket]))
-        this.#differs(`the trail of ${account} at position ${position.toString()} is not what its events sum up to`);
+        this.#differs({ account, position, what: 'its trail there is not what its events sum up to' });
     }
   }
 
   #mismatch(position: number, what: string): void {
     this.#mismatches++;
-    this.#firstMismatch ??= { position, what };
+    if (this.#mismatched.length < FINDINGS_MAX) this.#mismatched.push({ position, what });
   }
 
-  #differs(what: string): void {
+  #differs(drift: Drift): void {
     this.#drift++;
-    if (this.#drifted.length < DRIFTED_MAX) this.#drifted.push(what);
+    if (this.#drifted.length < FINDINGS_MAX) this.#drifted.push(drift);
   }
 }

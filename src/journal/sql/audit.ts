@@ -28,4 +28,14 @@ const trailAt: Statement<TrailRow> = {
 export const readTrailAt = (keys: readonly { readonly account: string; readonly position: number }[]): Call<TrailRow> =>
   call(trailAt, textArray(keys.map((k) => k.account)), int8Array(keys.map((k) => k.position)));
 
-export const AUDIT_STATEMENTS: readonly Statement<unknown>[] = [walkAuditedAccounts, trailAt];
+/** Fundings bear no partition: their accounts do. */
+export const readRowCounts: Statement<{ readonly reservations: number; readonly fundings: number }> = {
+  name: 'read_row_counts',
+  text: `select
+      (select count(*) from holdfast.reservations r where r.partition = $1::int and r.state = 'open')
+        + (select count(*) from holdfast.reservations r where r.partition = $1::int and r.state <> 'open'),
+      (select count(*) from holdfast.fundings f join holdfast.accounts a on a.account = f.account where a.partition = $1::int)`,
+  read: (row) => ({ reservations: row.int(0), fundings: row.int(1) }),
+};
+
+export const AUDIT_STATEMENTS: readonly Statement<unknown>[] = [walkAuditedAccounts, trailAt, readRowCounts];
