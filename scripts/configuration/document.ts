@@ -42,6 +42,7 @@ const ABOUT: Readonly<Record<keyof typeof SETTINGS, string>> = {
   http: 'The way in.',
   reservations: 'What holds for every reservation that does not say otherwise.',
   service: 'What this process does beside answering.',
+  checkpoints: 'What it signs: see [CHECKPOINTS.md](CHECKPOINTS.md).',
   log: 'What it says.',
 };
 

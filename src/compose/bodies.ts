@@ -44,7 +44,7 @@ export interface Bodies {
 }
 
 /** A body that runs, and how it is. */
-interface Body extends Periodic {
+export interface Body extends Periodic {
   readonly state: () => PartState;
 }
 
@@ -52,7 +52,12 @@ interface Body extends Periodic {
  * Starts a body. One that fails says so once, and again only when the words change or it had recovered: a service that is away for an
  * hour is one line.
  */
-const start = (logger: Logger, name: string, pauseMs: number, body: (signal: AbortSignal) => Promise<void>): Body => {
+export const startBody = (
+  logger: Logger,
+  name: string,
+  pauseMs: number,
+  body: (signal: AbortSignal) => Promise<void>,
+): Body => {
   let failure: string | undefined;
   let state = 'has not run yet';
   const onError = (error: unknown): void => {
@@ -91,25 +96,25 @@ class LagClock {
   }
 }
 
-/** Starts the bodies of `roles`. */
-export const startBodies = (parts: BodyParts, roles: readonly Role[]): Bodies => {
+/** Starts the bodies of `roles`; `others` run already, and are told of and stopped with them. */
+export const startBodies = (parts: BodyParts, roles: readonly Role[], others: readonly Body[] = []): Bodies => {
   const { config, logger } = parts;
-  const running: Body[] = [];
+  const running: Body[] = [...others];
   let redis: ReadinessReport | undefined;
   let keeper: Body | undefined;
   if (roles.includes('sweeper')) {
-    running.push(start(logger, 'expiry sweeper', config.service.sweepMs, expiryBody(parts)));
-    running.push(start(logger, 'orphan sweeper', config.service.sweepMs, orphanBody(parts)));
+    running.push(startBody(logger, 'expiry sweeper', config.service.sweepMs, expiryBody(parts)));
+    running.push(startBody(logger, 'orphan sweeper', config.service.sweepMs, orphanBody(parts)));
   }
   if (roles.includes('projector')) {
     const look = keeperBody(parts);
-    keeper = start(logger, 'readiness keeper', config.service.healMs, async (signal) => {
+    keeper = startBody(logger, 'readiness keeper', config.service.healMs, async (signal) => {
       redis = await look(signal);
     });
     running.push(keeper);
   }
   if (roles.includes('healer'))
-    running.push(start(logger, 'healing pass', config.service.healMs * HEALING_PAUSES, healingBody(parts)));
+    running.push(startBody(logger, 'healing pass', config.service.healMs * HEALING_PAUSES, healingBody(parts)));
   return {
     redis: () => redis,
     states: () => running.map((body) => body.state()),

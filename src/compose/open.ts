@@ -19,6 +19,7 @@ import type { Periodic } from '../service/periodic.js';
 import { LedgerService } from '../service/ledger-service.js';
 import type { Ledger } from '../service/ledger.js';
 import { startBodies } from './bodies.js';
+import { startCheckpointer } from './checkpoints.js';
 import type { Bodies, BodyParts } from './bodies.js';
 import { closeGround, openGround } from './ground.js';
 import type { Ground } from './ground.js';
@@ -91,7 +92,8 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
   if (roles.includes('api')) await journal.connect();
   const rebuild = rebuilder(config, reading, redis);
   const watch = roles.length > 0 ? watchIncarnation(ground) : undefined;
-  const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles);
+  const checkpointer = startCheckpointer(ground, roles);
+  const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles, checkpointer);
   const service = new LedgerService({
     identity,
     holds: counted(redis.holds, metrics.ledger),

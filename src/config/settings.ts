@@ -15,7 +15,7 @@ import {
 import type { Setting } from './setting.js';
 
 /** What a `holdfast serve` process may do; all of it unless told otherwise. */
-export const ROLES = ['api', 'relay', 'projector', 'sweeper', 'healer'] as const;
+export const ROLES = ['api', 'relay', 'projector', 'sweeper', 'healer', 'checkpointer'] as const;
 export type Role = (typeof ROLES)[number];
 
 const POSTGRES = ['postgres:', 'postgresql:'] as const;
@@ -104,6 +104,13 @@ export const SETTINGS = {
     sweepMs: whole(1000, 50, 600_000, 'pause between two looks for expired reservations, ms'),
     healMs: whole(500, 50, 600_000, 'pause between two looks at Redis’s readiness, ms'),
     auditSampleSize: whole(200, 1, 10_000, 'accounts compared between Redis and Postgres in one healing pass'),
+  },
+  checkpoints: {
+    keyFile: optionalText(
+      'file of the private key that checkpoints are signed with (`holdfast keys checkpoint`); without it none are signed',
+    ),
+    file: optionalText('file that checkpoints are appended to, besides the topic `<kafka.topic>.checkpoints`'),
+    intervalSeconds: whole(60, 1, 86_400, 'pause between two checkpoints, s; none is signed while nothing changes'),
   },
   log: {
     level: oneOf(LOG_LEVELS, 'info', 'least important line that is written'),

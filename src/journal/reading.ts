@@ -1,5 +1,6 @@
 import type { DecodeBody, LedgerIdentity } from '../core/ports.js';
 import { PostgresAudit } from './audit.js';
+import { PostgresCheckpoints } from './checkpoints.js';
 import { PostgresEpochs, EPOCH_STATEMENTS } from './epochs.js';
 import { PostgresKeys, KEY_STATEMENTS } from './keys.js';
 import type { PostgresOptions } from './options.js';
@@ -9,6 +10,7 @@ import { Sessions } from './sessions.js';
 import { PostgresSnapshots } from './snapshot.js';
 import { ACCOUNT_STATEMENTS } from './sql/accounts.js';
 import { AUDIT_STATEMENTS } from './sql/audit.js';
+import { CHECKPOINT_STATEMENTS } from './sql/checkpoints.js';
 import { FUNDING_STATEMENTS } from './sql/fundings.js';
 import { HEAD_STATEMENTS } from './sql/heads.js';
 import { LOG_STATEMENTS } from './sql/log.js';
@@ -37,6 +39,7 @@ export interface JournalReading {
   readonly trail: PostgresTrail;
   readonly snapshots: PostgresSnapshots;
   readonly audit: PostgresAudit;
+  readonly checkpoints: PostgresCheckpoints;
   readonly keys: PostgresKeys;
   readonly epochs: PostgresEpochs;
   close(): Promise<void>;
@@ -53,6 +56,7 @@ export const READING_STATEMENTS: readonly Statement<unknown>[] = [
   ...TRAIL_STATEMENTS,
   ...SNAPSHOT_STATEMENTS,
   ...AUDIT_STATEMENTS,
+  ...CHECKPOINT_STATEMENTS,
   ...KEY_STATEMENTS,
   ...EPOCH_STATEMENTS,
 ];
@@ -79,6 +83,7 @@ export const openReading = (options: ReadingOptions): JournalReading => {
     trail: new PostgresTrail(sessions, source),
     snapshots: new PostgresSnapshots(sessions, source),
     audit: new PostgresAudit(sessions, source.ledger),
+    checkpoints: new PostgresCheckpoints(sessions),
     keys: new PostgresKeys(sessions),
     epochs: new PostgresEpochs(sessions),
     close: () => sessions.close(),

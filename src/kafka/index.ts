@@ -1,4 +1,5 @@
 /** Kafka: the copy of the log that everybody else reads, and that outlives the loss of Postgres. */
+export { KafkaCheckpointTopic, checkpointTopicName, type CheckpointTopicParts } from './checkpoint-topic.js';
 export type { KafkaLog, KafkaSettings } from './client.js';
 export { KafkaError, TopicRefusedError, type KafkaErrorCode } from './errors.js';
 export { Follower, type FollowerParts, type FollowerStatus } from './follower.js';

@@ -1,9 +1,12 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import { checkpointMetrics } from './checkpoints.js';
+import type { CheckpointMetrics } from './checkpoints.js';
 import { httpMetrics } from './http.js';
 import type { HttpMetrics } from './http.js';
 import { ledgerMetrics } from './ledger.js';
 import type { LedgerMetrics } from './ledger.js';
 
+export type { CheckpointMetrics } from './checkpoints.js';
 export { HeldRatios } from './held-ratio.js';
 export type { HttpMetrics } from './http.js';
 export type { LedgerMetrics } from './ledger.js';
@@ -15,6 +18,7 @@ const TENANTS_MAX = 20;
 export interface Metrics {
   readonly http: HttpMetrics;
   readonly ledger: LedgerMetrics;
+  readonly checkpoints: CheckpointMetrics;
   readonly contentType: string;
   /** Everything in the text form that Prometheus reads. */
   text(): Promise<string>;
@@ -29,6 +33,7 @@ export const createMetrics = (
   return {
     http: httpMetrics(registry),
     ledger: ledgerMetrics(registry, options.tenantsMax ?? TENANTS_MAX),
+    checkpoints: checkpointMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };

@@ -28,6 +28,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // What watches, mends and lets in.
   'src/metrics': ['src/service', 'src/core', 'events'],
   'src/recovery': ['src/core', 'events'],
+  'src/checkpoints': ['src/core', 'events'],
   'src/http': ['src/service', 'src/metrics', 'src/logging', 'src/core', 'events'],
   'src/load': ['src/traces', 'src/pricing', 'src/core', 'events'],
   // The only places where the parts are built and joined.
