@@ -10,6 +10,7 @@ import type { Logger } from './logging.js';
 import type { Ledger } from './service/ledger.js';
 
 export { openHoldfast } from './compose/open.js';
+export { SessionLostError } from './journal/index.js';
 export type { Holdfast, OpenOptions } from './compose/open.js';
 export { startServer } from './compose/serve.js';
 export type { RunningServer } from './compose/serve.js';

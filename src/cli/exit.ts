@@ -1,3 +1,4 @@
+import { SessionLostError } from '../compose.js';
 import { ConfigError } from '../config/load.js';
 import { UnavailableError } from '../core/ports.js';
 import type { Rejection } from '../core/rejection.js';
@@ -54,7 +55,8 @@ export const exitCodeOf = (error: unknown): number => {
   if (error instanceof RejectedError) return EXIT.found;
   if (error instanceof ConfigError || error instanceof InvalidInputError || error instanceof WrongUseError)
     return EXIT.wrongUse;
-  if (error instanceof UnavailableError || CONNECTION_CODES.has(codeOf(error) ?? '')) return EXIT.unreachable;
+  const away = error instanceof UnavailableError || error instanceof SessionLostError;
+  if (away || CONNECTION_CODES.has(codeOf(error) ?? '')) return EXIT.unreachable;
   return EXIT.found;
 };
 
