@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../events/index.js';
 import { EXIT, RejectedError, exiting } from './exit.js';
 import { accepted, withLedger } from './open.js';
 import { print, printJson, printLine, timeText } from './output.js';
+import { proofCommand } from './prove.js';
 import { countOf } from './read.js';
 
 interface Json {
@@ -102,4 +103,5 @@ export const auditCommand = (): Command =>
         .action((partition: string, options: { from: string; limit: string }) =>
           exiting(() => log(partition, options)),
         ),
-    );
+    )
+    .addCommand(proofCommand());

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { SCOPES } from '../core/ports.js';
 import type { ApiKey, Scope } from '../core/ports.js';
 import { mintKey } from '../service/keys.js';
+import { checkpointKeyCommand } from './checkpoint-key.js';
 import { EXIT, WrongUseError, exiting } from './exit.js';
 import { withLedger } from './open.js';
 import { print, printJson, table, timeText } from './output.js';
@@ -61,10 +62,10 @@ const revoke = (id: string): Promise<number> =>
     return key === undefined ? EXIT.found : EXIT.fine;
   });
 
-/** The command `keys`: create, list, revoke. */
+/** The command `keys`: create, list, revoke, checkpoint. */
 export const keysCommand = (): Command =>
   new Command('keys')
-    .description('bearer keys of the HTTP interface')
+    .description('bearer keys of the HTTP interface, and the key that checkpoints are signed with')
     .addHelpText('after', '\nExample:\n  holdfast keys create --tenant acme --scope reserve')
     .addCommand(
       new Command('create')
@@ -89,4 +90,5 @@ export const keysCommand = (): Command =>
         .argument('<id>', 'the part between hf_ and the second _')
         .addHelpText('after', '\nExample:\n  holdfast keys revoke 0f3a9b2c4d5e6f70')
         .action((id: string) => exiting(() => revoke(id))),
-    );
+    )
+    .addCommand(checkpointKeyCommand());

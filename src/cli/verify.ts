@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Holdfast } from '../compose.js';
+import { checkCheckpoints } from '../compose/prove.js';
 import { verifyWith } from '../compose/verify.js';
 import type { Finding } from '../recovery/finding.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
@@ -11,12 +12,18 @@ import { interruptible } from './interruptible.js';
 import { withLedger } from './open.js';
 import { print, printJson, printLine, timeText } from './output.js';
 import { countOf } from './read.js';
+import { checkpointsText } from './verify-checkpoints.js';
 
 interface VerifyOptions {
   readonly json?: boolean;
   readonly deep?: boolean;
   /** True when given without a number of seconds. */
   readonly watch?: string | true;
+  /** A file of signed checkpoints, and whose signature on them is believed. */
+  readonly checkpoints?: string;
+  readonly checkpointKey?: readonly string[];
+  /** Postgres at the signed places, and nothing else. */
+  readonly checkpointsOnly?: boolean;
 }
 
 const WATCH_SECONDS = 60;
@@ -73,10 +80,21 @@ export const verifyProgress = (progress: Progress, nowMs: () => number): VerifyP
 
 const once = async (holdfast: Holdfast, options: VerifyOptions): Promise<number> => {
   const onProgress = verifyProgress(streamProgress(process.stderr), () => performance.now());
-  const report = await verifyWith(holdfast, onProgress, { deep: options.deep ?? false });
-  if (options.json) printJson(report);
-  else print(verdictText(report));
-  return isFine(report) ? EXIT.fine : EXIT.found;
+  const signed =
+    options.checkpoints === undefined
+      ? undefined
+      : await checkCheckpoints(holdfast, options.checkpoints, options.checkpointKey ?? []);
+  const report =
+    options.checkpointsOnly === true
+      ? undefined
+      : await verifyWith(holdfast, onProgress, { deep: options.deep ?? false, checkpoints: signed });
+  if (options.json) printJson({ ...report, ...(signed === undefined ? {} : { checkpoints: signed.verdict }) });
+  else {
+    if (signed !== undefined) print(checkpointsText(signed.verdict));
+    if (report !== undefined) print(verdictText(report));
+  }
+  const fine = (report === undefined || isFine(report)) && (signed?.verdict.count ?? 0) === 0;
+  return fine ? EXIT.fine : EXIT.found;
 };
 
 /** Round after round, a line each, until drift is found or an interrupt comes. */
@@ -106,6 +124,11 @@ const pauseOf = (watch: string | true): number => {
 
 const run = (options: VerifyOptions): Promise<number> => {
   const pauseMs = options.watch === undefined ? undefined : pauseOf(options.watch);
+  const needless =
+    options.checkpoints === undefined && (options.checkpointsOnly === true || options.checkpointKey !== undefined);
+  if (needless) throw new WrongUseError('--checkpoint-key and --checkpoints-only go with --checkpoints');
+  if (pauseMs !== undefined && options.checkpoints !== undefined)
+    throw new WrongUseError('--checkpoints does not go with --watch');
   return withLedger((holdfast) =>
     pauseMs === undefined ? once(holdfast, options) : again(holdfast, options, pauseMs),
   );
@@ -122,6 +145,9 @@ export const verifyCommand = (): Command =>
       '--watch [seconds]',
       `again and again, a line each, until drift is found (default ${WATCH_SECONDS.toString()})`,
     )
+    .option('--checkpoints <file>', 'also whether the log is still the one that was signed, by a file of checkpoints')
+    .option('--checkpoint-key <key...>', 'verifier key that they are signed with (default: that of the configured key)')
+    .option('--checkpoints-only', 'nothing but Postgres at the signed places: quick, however long the log is')
     .option('--json', 'print JSON; with --watch one document a line')
     .addHelpText(
       'after',

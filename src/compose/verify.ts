@@ -5,6 +5,7 @@ import { compileDecodeBody } from '../validation/decode-body.js';
 import { KafkaLink, readTopic } from '../kafka/index.js';
 import { verify } from '../recovery/verify.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
+import type { CheckpointsCheck } from '../recovery/verify-checkpoints.js';
 import type { RedisSide } from '../redis/index.js';
 import { kafkaSettings } from './options.js';
 import { allPartitions } from '../core/partition.js';
@@ -27,6 +28,8 @@ export interface VerifyOptions {
   readonly deep?: boolean;
   /** How long Kafka may be behind before what is missing there counts as drift, ms. */
   readonly catchUpMs?: number;
+  /** What the log was signed as: Kafka's messages are held to it too. */
+  readonly checkpoints?: Pick<CheckpointsCheck, 'takeMessages'> | undefined;
 }
 
 /** How long Kafka may be behind before what is missing there counts as drift, ms. */
@@ -36,7 +39,7 @@ const CATCH_UP_MS = 15_000;
 export const verifyWith = async (
   { config, identity, reading, redis }: VerifyWith,
   onProgress: VerifyParts['onProgress'],
-  { deep = false, catchUpMs = CATCH_UP_MS }: VerifyOptions = {},
+  { deep = false, catchUpMs = CATCH_UP_MS, checkpoints }: VerifyOptions = {},
 ): Promise<VerifyReport> => {
   const partitions = allPartitions(identity.partitions);
   const away = partitions.filter((partition) => !redis.isReachable(partition)).length;
@@ -50,7 +53,11 @@ export const verifyWith = async (
       decode: compileDecodeBody(),
       compare: { balances: redis.reader, snapshots: reading.snapshots },
       readTopic: async ({ messages, foreign }) => {
-        await readTopic({ link, ledger: identity.ledger, partitions, onMessages: messages, onForeign: foreign });
+        const onMessages: typeof messages = async (partition, batch) => {
+          checkpoints?.takeMessages(partition, batch);
+          await messages(partition, batch);
+        };
+        await readTopic({ link, ledger: identity.ledger, partitions, onMessages, onForeign: foreign });
       },
       deep,
       catchUpMs,
