@@ -156,7 +156,7 @@ interface Moving {
 }
 
 const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): BodyParts => {
-  const { config, identity, reading, redis, elections, metrics, logger } = ground;
+  const { config, identity, reading, redis, elections, metrics, logger, fence } = ground;
   return {
     config,
     partitions: identity.partitions,
@@ -167,6 +167,8 @@ const bodyParts = (ground: Ground, { journal, projection, rebuild }: Moving): Bo
     projection,
     compare: { balances: redis.reader, snapshots: reading.snapshots },
     rebuild: async (partition, why) => {
+      // What Redis has seen is evidence until an operator has looked.
+      if (fence.why !== undefined) return false;
       const report = await ifElected(elections, REBUILD, partition, () => rebuild(partition));
       if (report === undefined) return false;
       const found = { partition, why, accounts: report.accounts, open: report.openReservations };
