@@ -6,6 +6,7 @@ import { auditCommand } from './audit.js';
 import { demoCommand } from './demo.js';
 import { demoPorts } from './demo-target.js';
 import { digestCommand } from './digest.js';
+import { doctorCommand } from './doctor.js';
 import { EXIT } from './exit.js';
 import { keysCommand } from './keys.js';
 import { migrateCommand } from './migrate.js';
@@ -43,6 +44,7 @@ const commands = [
   resumeCommand(),
   verifyCommand(),
   digestCommand(),
+  doctorCommand(),
   demoCommand(demoPorts),
   replayTraceCommand(),
 ];

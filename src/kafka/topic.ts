@@ -78,16 +78,29 @@ const settled = async (settings: KafkaSettings, partitions: number, log: KafkaLo
   }
 };
 
+const settingsOf = async (admin: Admin, topic: string): Promise<ReadonlyMap<string, string>> => {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
+  });
+  return new Map(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]));
+};
+
+/** Every setting of a topic with which it would lose events, in words. Raises what kafkajs raises. */
+export const settingsWrong = async (admin: Admin, topic: string): Promise<readonly string[]> => {
+  const values = await settingsOf(admin, topic);
+  return RULES.flatMap(({ setting, wanted, holds }) => {
+    const value = values.get(setting);
+    return value !== undefined && holds(value) ? [] : [`${setting} is ${value ?? 'not told'}, and must be ${wanted}`];
+  });
+};
+
 const check = async (admin: Admin, topic: string, wish: TopicWish, log: KafkaLog): Promise<void> => {
   const [described] = (await admin.fetchTopicMetadata({ topics: [topic] })).topics;
   const partitions = described?.partitions ?? [];
   if (partitions.length !== wish.partitions)
     throw new TopicRefusedError(topic, 'partitions', `${partitions.length}`, `${wish.partitions}, as the ledger has`);
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
-  });
-  const values = new Map(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]));
+  const values = await settingsOf(admin, topic);
   for (const { setting, wanted, holds } of RULES) {
     const value = values.get(setting);
     if (value === undefined)

@@ -83,8 +83,8 @@ export class LedgerAtRest {
     return `{${this.config.redis.keyPrefix}:${this.partition}}:${name}`;
   }
 
-  /** The same ledger on a copy of its database, in which a superuser has run this SQL past the triggers. */
-  async withDatabase(sql: string): Promise<Config> {
+  /** The same ledger on a copy of its database, in which a superuser has run this SQL past the triggers, and more afterwards. */
+  async withDatabase(sql: string, afterwards = ''): Promise<Config> {
     const copy = `verify_${randomBytes(5).toString('hex')}`;
     await admin(`create database ${copy} template ${databaseOf(this.config)}`);
     this.databases.push(copy);
@@ -92,9 +92,15 @@ export class LedgerAtRest {
     url.pathname = `/${copy}`;
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
-    const tables = ['events', 'postings'];
-    const all = (what: string): string => tables.map((t) => `alter table holdfast.${t} ${what} trigger all;`).join('');
-    await client.query(`${all('disable')}${sql};${all('enable')}`);
+    const all = (how: string): string =>
+      ['events', 'postings']
+        .flatMap((table) =>
+          ['append_only', 'no_truncate'].map(
+            (rule) => `alter table holdfast.${table} ${how} trigger ${table}_${rule};`,
+          ),
+        ) // prettier-ignore
+        .join('');
+    await client.query(`${all('disable')}${sql};${all('enable always')}${afterwards}`);
     await client.end();
     return { ...this.config, postgres: { ...this.config.postgres, url: url.href } };
   }
