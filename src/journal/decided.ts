@@ -4,8 +4,10 @@ import type { TrailRow } from '../core/audit.js';
 import type { Command } from '../core/command.js';
 import { execute } from '../core/decide/index.js';
 import type { DecideSettings, Decision, LogTail } from '../core/decide/index.js';
+import { evolve } from '../core/evolve.js';
 import { reservationKey } from '../core/state.js';
 import type { LedgerState } from '../core/state.js';
+import { JournalMovedError } from './errors.js';
 import type { Loaded } from './needs.js';
 import type { Clock, LockedHead } from './sql/heads.js';
 import { trailPostings } from '../core/trail-postings.js';
@@ -32,13 +34,13 @@ export interface Decided {
   readonly heads: readonly LockedHead[];
   /** By reservationKey: the positions of each reservation's events. */
   readonly positions: ReadonlyMap<string, readonly number[]>;
-  /** By partition: the time that its events bear, ms since 1970. */
-  readonly times: ReadonlyMap<number, number>;
+  /** By reservationKey: the time of each reservation's last event in the group, ms since 1970. */
+  readonly times: ReadonlyMap<string, number>;
 }
 
 interface Partition {
   readonly tail: LogTail;
-  readonly nowMs: number;
+  nowMs: number;
 }
 
 /**
@@ -60,6 +62,21 @@ export const decideGroup = (
   }
 };
 
+/**
+ * Makes a group of events that are given, not decided: what a restore takes from Kafka. Raises JournalMovedError when one does not
+ * follow on the head of its partition.
+ */
+export const foldGroup = (
+  events: readonly StoredEvent[],
+  heads: readonly LockedHead[],
+  clock: Clock,
+  loaded: Loaded,
+): Decided => {
+  const run = new GroupRun(heads, clock, loaded, { raiseFactor: 1n });
+  run.foldAll(events);
+  return run.result();
+};
+
 class GroupRun {
   readonly #settings: DecideSettings;
   readonly #partitions = new Map<number, Partition>();
@@ -71,6 +88,7 @@ class GroupRun {
   readonly #events: StoredEvent[] = [];
   readonly #trail: TrailRow[] = [];
   readonly #written = new Set<number>();
+  readonly #times = new Map<string, number>();
 
   constructor(heads: readonly LockedHead[], clock: Clock, loaded: Loaded, settings: DecideSettings) {
     this.#settings = settings;
@@ -113,11 +131,24 @@ class GroupRun {
     return false;
   }
 
+  foldAll(events: readonly StoredEvent[]): void {
+    for (const stored of events) {
+      const { event, prevHash, hash } = stored;
+      const at = this.#partitions.get(event.partition);
+      if (at === undefined) throw new Error(`Partition ${event.partition.toString()} has no head.`);
+      if (event.position !== at.tail.position + 1 || prevHash !== at.tail.hash)
+        throw new JournalMovedError(event.partition, at.tail.position, event.position);
+      evolve(this.#state, event);
+      at.tail.position = event.position;
+      at.tail.hash = hash;
+      at.nowMs = event.timeMs;
+      this.#note(stored);
+    }
+  }
+
   result(): Decided {
     const heads: LockedHead[] = [];
-    const times = new Map<number, number>();
     for (const [partition, { tail, nowMs }] of this.#partitions) {
-      times.set(partition, nowMs);
       if (!this.#written.has(partition)) continue;
       heads.push({ partition, position: tail.position, hash: tail.hash, lastEventMs: nowMs });
     }
@@ -128,7 +159,7 @@ class GroupRun {
       trail: this.#trail,
       heads,
       positions: this.#positions,
-      times,
+      times: this.#times,
     };
   }
 
@@ -139,6 +170,7 @@ class GroupRun {
     if ('reservation_id' in event.data) {
       const key = reservationKey(event.tenant, event.data.reservation_id);
       this.#positions.set(key, [...(this.#positions.get(key) ?? []), event.position]);
+      this.#times.set(key, event.timeMs);
     }
     for (const posting of trailPostings(event)) {
       const { account } = posting;

@@ -28,6 +28,16 @@ export class LedgerMismatchError extends Error {
   override readonly name = 'LedgerMismatchError';
 }
 
+/** A restore found the head of a partition elsewhere than it left it: somebody else writes. Nothing of the group was written. */
+export class JournalMovedError extends Error {
+  override readonly name = 'JournalMovedError';
+  constructor(partition: number, head: number, next: number) {
+    super(
+      `Somebody else writes to the journal: partition ${partition.toString()} is at position ${head.toString()}, and position ${next.toString()} of Kafka does not follow on it. Stop all servers and run this again: it goes on where it stopped.`,
+    );
+  }
+}
+
 /** The database behind a new connection is not the journal that it was: nothing may be written until an operator resumes. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';

@@ -2,12 +2,13 @@ import type { StoredEvent } from '../../events/index.js';
 import type { DecideSettings } from '../core/decide/index.js';
 import { maxCostKey } from '../core/state.js';
 import { int4Array } from './binary.js';
-import { decideGroup } from './decided.js';
+import { decideGroup, foldGroup } from './decided.js';
 import type { Decided, Outcome, Placed } from './decided.js';
 import { LedgerMismatchError, SessionLostError } from './errors.js';
 import { checkVersions } from './ledger.js';
 import { PROGRAM_VERSION } from './migration-files.js';
-import { load } from './needs.js';
+import { needsOfEvents } from './event-needs.js';
+import { load, loadNeeds } from './needs.js';
 import type { Loaded } from './needs.js';
 import type { Session } from './session.js';
 import { begin, commit, lockHeads, readClock, rollback } from './sql/heads.js';
@@ -48,21 +49,45 @@ const LOCK_PASSES_MAX = 5;
  * Raises CommitUnknownError when the connection broke after COMMIT was sent. Whatever else it raises, the group surely
  * did not happen, and the session is out of the transaction or gone.
  */
-export const runGroup = async (
+export const runGroup = (session: Session, placed: readonly Placed[], context: GroupContext): Promise<GroupResult> => {
+  const commands = placed.map((p) => p.command);
+  const partitions = new Map(placed.map(({ command, partition }) => [command.tenant, partition]));
+  return runMade(session, partitions, context.ledger, {
+    load: () => load(session, commands),
+    decide: (heads, clock, loaded) => decideGroup(placed, heads, clock, loaded, context.settings),
+  });
+};
+
+/** Writes events that are given, in one transaction. Raises JournalMovedError too, when they do not follow on the heads. */
+export const runEvents = (session: Session, events: readonly StoredEvent[], ledger: string): Promise<GroupResult> => {
+  const partitions = new Map(events.map(({ event }) => [event.tenant, event.partition]));
+  return runMade(session, partitions, ledger, {
+    load: () => loadNeeds(session, needsOfEvents(events)),
+    decide: (heads, clock, loaded) => foldGroup(events, heads, clock, loaded),
+  });
+};
+
+/** How a group is made under the lock. */
+interface Making {
+  readonly load: () => Promise<Loaded>;
+  readonly decide: (heads: readonly LockedHead[], clock: Clock, loaded: Loaded) => Decided;
+}
+
+const runMade = async (
   session: Session,
-  placed: readonly Placed[],
-  context: GroupContext,
+  tenants: ReadonlyMap<string, number>,
+  ledger: string,
+  making: Making,
 ): Promise<GroupResult> => {
   let writing: GroupResult | undefined;
   try {
-    const { heads, clock } = await lock(session, placed, context);
-    const { decided, loaded } = await decideUnderLock(session, placed, heads, clock, context);
+    const { heads, clock } = await lock(session, [...new Set(tenants.values())], ledger);
+    const { decided, loaded } = await decideUnderLock(session, heads, clock, making);
     const result = { outcomes: decided.outcomes, events: decided.events };
     if (decided.events.length === 0) {
       await session.run(call(rollback));
       return result;
     }
-    const tenants = new Map(placed.map(({ command, partition }) => [command.tenant, partition]));
     const writes = writesOf(decided, loaded, (tenant) => partitionIn(tenants, tenant));
     writing = result;
     await session.run(...writes, call(commit));
@@ -85,12 +110,11 @@ const partitionIn = (tenants: ReadonlyMap<string, number>, tenant: string): numb
 
 const lock = async (
   session: Session,
-  placed: readonly Placed[],
-  context: GroupContext,
+  partitions: readonly number[],
+  ledger: string,
 ): Promise<{ heads: LockedHead[]; clock: Clock }> => {
-  const partitions = [...new Set(placed.map((p) => p.partition))];
   const [, heads, [clock]] = await session.run(call(begin), call(lockHeads, int4Array(partitions)), call(readClock));
-  if (clock?.ledger !== context.ledger)
+  if (clock?.ledger !== ledger)
     throw new LedgerMismatchError('The database holds another ledger than it did when this program started.');
   if (heads.length !== partitions.length)
     throw new LedgerMismatchError('The ledger has fewer partitions than it had when this program started.');
@@ -104,16 +128,14 @@ const lock = async (
  */
 const decideUnderLock = async (
   session: Session,
-  placed: readonly Placed[],
   heads: readonly LockedHead[],
   clock: Clock,
-  { settings }: GroupContext,
+  making: Making,
 ): Promise<{ decided: Decided; loaded: Loaded }> => {
-  const commands = placed.map((p) => p.command);
   const locked = new Set<string>();
   for (let pass = 0; pass < LOCK_PASSES_MAX; pass++) {
-    const loaded = await load(session, commands);
-    const decided = decideGroup(placed, heads, clock, loaded, settings);
+    const loaded = await making.load();
+    const decided = making.decide(heads, clock, loaded);
     const missing = changedMaxCosts(decided, loaded).filter((row) => !isLocked(locked, row));
     if (missing.length === 0) return { decided, loaded };
     await session.run(...lockMaxCosts(missing));

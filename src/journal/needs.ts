@@ -17,7 +17,7 @@ interface Id {
 }
 
 /** Which rows the commands of a group can look at. */
-interface Needs {
+export interface Needs {
   readonly accounts: Set<string>;
   readonly models: Set<string>;
   /** By reservationKey: every id named. */
@@ -35,15 +35,18 @@ export interface Loaded {
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
 
+/** Nothing yet: to be added to. */
+export const noNeeds = (): Needs => ({
+  accounts: new Set(),
+  models: new Set(),
+  reservations: new Map(),
+  closing: new Map(),
+  fundings: new Map(),
+  references: new Map(),
+});
+
 const needsOf = (commands: readonly Command[]): Needs => {
-  const needs: Needs = {
-    accounts: new Set(),
-    models: new Set(),
-    reservations: new Map(),
-    closing: new Map(),
-    fundings: new Map(),
-    references: new Map(),
-  };
+  const needs = noNeeds();
   for (const command of commands) note(needs, command);
   return needs;
 };
@@ -105,8 +108,11 @@ class Reads {
 }
 
 /** Reads everything that the commands can look at, in one round trip of index look-ups. What is absent does not exist. */
-export const load = async (session: Session, commands: readonly Command[]): Promise<Loaded> => {
-  const needs = needsOf(commands);
+export const load = (session: Session, commands: readonly Command[]): Promise<Loaded> =>
+  loadNeeds(session, needsOf(commands));
+
+/** The same, of needs that are known. */
+export const loadNeeds = async (session: Session, needs: Needs): Promise<Loaded> => {
   const state = initialState();
   const positions = new Map<string, readonly number[]>();
   const reads = new Reads();

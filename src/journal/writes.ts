@@ -65,7 +65,7 @@ const reservationsOf = (
   const altered: ReservationWrite[] = [];
   for (const [key, reservation] of changed(decided.state.reservations, loaded.state.reservations)) {
     const partition = partitionOf(reservation.tenant);
-    const closedAtMs = reservation.state === 'open' ? undefined : decided.times.get(partition);
+    const closedAtMs = reservation.state === 'open' ? undefined : decided.times.get(key);
     const row: ReservationWrite = {
       reservation,
       partition,
