@@ -139,7 +139,7 @@ describe('one digest', () => {
     expect(await one('postgres', partition, position)).toEqual(before);
   });
 
-  test('changes with one micro-unit of one bucket, with one open hold, and with nothing else', async () => {
+  test('changes with one micro-unit of one bucket, and is what it was when that is undone', async () => {
     const partition = partitionOf('crux', partitions().length);
     const before = await one('redis', partition);
     const key = `{${ledger.config.redis.keyPrefix}:${partition}}`;
