@@ -28,13 +28,14 @@ const trailAt: Statement<TrailRow> = {
 export const readTrailAt = (keys: readonly { readonly account: string; readonly position: number }[]): Call<TrailRow> =>
   call(trailAt, textArray(keys.map((k) => k.account)), int8Array(keys.map((k) => k.position)));
 
-/** Fundings bear no partition: their accounts do. */
+/** Fundings bear no partition: their tenants live in one, whole. */
 export const readRowCounts: Statement<{ readonly reservations: number; readonly fundings: number }> = {
   name: 'read_row_counts',
   text: `select
       (select count(*) from holdfast.reservations r where r.partition = $1::int and r.state = 'open')
         + (select count(*) from holdfast.reservations r where r.partition = $1::int and r.state <> 'open'),
-      (select count(*) from holdfast.fundings f join holdfast.accounts a on a.account = f.account where a.partition = $1::int)`,
+      (select count(*) from (select distinct a.tenant from holdfast.accounts a where a.partition = $1::int) t
+        cross join lateral (select from holdfast.fundings f where f.tenant = t.tenant offset 0) f)`,
   read: (row) => ({ reservations: row.int(0), fundings: row.int(1) }),
 };
 
