@@ -14,6 +14,7 @@ import { modelsCommand } from './models.js';
 import { rebuildCommand } from './rebuild.js';
 import { replayTraceCommand } from './replay-trace.js';
 import { verifyCommand } from './verify.js';
+import { restoreCommand } from './restore.js';
 import { rechargeCommand } from './recharge.js';
 import { resumeCommand } from './resume.js';
 import { serveCommand } from './serve.js';
@@ -41,6 +42,7 @@ const commands = [
   modelsCommand(),
   auditCommand(),
   rebuildCommand(),
+  restoreCommand(),
   resumeCommand(),
   verifyCommand(),
   digestCommand(),

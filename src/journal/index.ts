@@ -18,3 +18,6 @@ export { ResumeRefusedError, resumeLedger } from './resume.js';
 export type { Resumed } from './resume.js';
 export { openReading } from './reading.js';
 export type { JournalReading, ReadingOptions } from './reading.js';
+export { JournalMovedError } from './errors.js';
+export { adoptLedger, concludeRestore, openRestoring } from './restoring.js';
+export type { PendingCost, Restoring } from './restoring.js';

@@ -9,3 +9,6 @@ export { readTopic, type PartitionRead, type TopicReading } from './read-topic.j
 export { Relay, type RelayParts, type RelayPhase, type RelayStatus } from './relay.js';
 export { kafkaWitness, readTails, type Tail } from './tail.js';
 export { ensureTopic, type TopicWish } from './topic.js';
+export { FollowedPartition, type Verdict } from './followed-partition.js';
+export { ledgersOn } from './ledgers.js';
+export { LogSender, type LogSenderParts, type SendFrom } from './log-sender.js';
