@@ -1,4 +1,5 @@
 import { SessionLostError } from '../compose.js';
+import { NoteRefusedError } from '../../events/index.js';
 import { ConfigError } from '../config/load.js';
 import { UnavailableError } from '../core/ports.js';
 import type { Rejection } from '../core/rejection.js';
@@ -52,6 +53,7 @@ const codeOf = (error: unknown): string | undefined =>
 /** The exit code that an error means. */
 export const exitCodeOf = (error: unknown): number => {
   if (error instanceof StackError) return error.exitCode;
+  if (error instanceof NoteRefusedError && error.code === 'bad_key') return EXIT.wrongUse;
   if (error instanceof RejectedError) return EXIT.found;
   if (error instanceof ConfigError || error instanceof InvalidInputError || error instanceof WrongUseError)
     return EXIT.wrongUse;
