@@ -12,11 +12,11 @@ import {
 } from '../journal/index.js';
 import type { JournalReading, LedgerRecord } from '../journal/index.js';
 import { KafkaLink, LogSender, ensureTopic, ledgersOn, readTopic } from '../kafka/index.js';
-import { restoreFromKafka } from '../recovery/restore-from-kafka.js';
-import type { PartitionRestored, ReadLog } from '../recovery/restore-from-kafka.js';
-import { restoreToKafka } from '../recovery/restore-to-kafka.js';
-import { RestoreRefusedError, beginning } from '../recovery/restore-walk.js';
-import type { WalkStart } from '../recovery/restore-walk.js';
+import { restoreFromKafka } from './restore-from-kafka.js';
+import type { PartitionRestored, ReadLog } from './restore-from-kafka.js';
+import { restoreToKafka } from './restore-to-kafka.js';
+import { RestoreRefusedError, beginning } from './restore-walk.js';
+import type { WalkStart } from './restore-walk.js';
 import { compileDecodeBody } from '../validation/decode-body.js';
 import { kafkaSettings, postgresOptions } from './options.js';
 

@@ -13,8 +13,7 @@ export const needsOfEvents = (events: readonly StoredEvent[]): Needs => {
       const id = { tenant: event.tenant, id: event.data.reservation_id };
       needs.reservations.set(reservationKey(id.tenant, id.id), id);
     }
-    if ('model' in event.data && event.name !== 'Reserved')
-      needs.models.add(event.data.model);
+    if ('model' in event.data && event.name !== 'Reserved') needs.models.add(event.data.model);
   }
   return needs;
 };

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CurrentIncarnation } from '../../src/core/incarnation.js';
 import type { Checkpoint, Witness } from '../../src/core/ports.js';
-import { Fence, PostgresJournal, resumeLedger } from '../../src/journal/index.js';
+import type { PostgresJournal } from '../../src/journal/index.js';
+import { Fence, resumeLedger } from '../../src/journal/index.js';
 import { benches, done, open, recharge, superuser } from './journal-setting.js';
 import type { Bench } from './journal-setting.js';
 
