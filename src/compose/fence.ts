@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
 import type { CurrentIncarnation } from '../core/incarnation.js';
 import { allPartitions } from '../core/partition.js';
-import type { Witness } from '../core/ports.js';
+import type { Checkpoint, Witness } from '../core/ports.js';
 import { Fence } from '../journal/index.js';
 import type { LedgerRecord } from '../journal/index.js';
 import { KafkaLink, kafkaWitness } from '../kafka/index.js';
@@ -21,23 +21,29 @@ export interface FenceParts {
 }
 
 /** Kafka's log as a witness. */
-export const kafkaLog = (config: Config, identity: LedgerRecord, logger: Logger): Witness => {
-  const log = kafkaWitness(() => new KafkaLink(kafkaSettings(config), logger), identity.ledger);
-  return { name: 'Kafka', outlivesResume: true, tails: () => log.tails(allPartitions(identity.partitions)) };
+export const kafkaLog = (config: Config, { ledger, partitions }: LedgerRecord, logger: Logger): Witness =>
+  kafkaWitness(() => new KafkaLink(kafkaSettings(config), logger), ledger, allPartitions(partitions));
+
+/** The checkpoints of the partitions of Redis that can be asked; how many those are. */
+export const redisCheckpoints = async (
+  redis: RedisSide,
+  partitions: number,
+): Promise<{ readonly asked: number; readonly checkpoints: readonly Checkpoint[] }> => {
+  const info = await redis.readiness.info(allPartitions(partitions));
+  return { asked: info.size, checkpoints: [...info.values()].flatMap(({ checkpoint }) => checkpoint ?? []) };
 };
 
 /** The fence of the journal, with the witnesses that there are besides this process: Kafka's log and Redis's checkpoints. */
 export const openFence = ({ config, identity, redis, incarnation, logger, metrics }: FenceParts): Fence => {
-  const partitions = allPartitions(identity.partitions);
   const witnesses: readonly Witness[] = [
     kafkaLog(config, identity, logger),
     {
       name: 'Redis',
       outlivesResume: false,
       tails: async () => {
-        const info = await redis.readiness.info(partitions);
-        if (info.size === 0) throw new Error('no partition of it can be reached');
-        return [...info.values()].flatMap(({ checkpoint }) => checkpoint ?? []);
+        const { asked, checkpoints } = await redisCheckpoints(redis, identity.partitions);
+        if (asked === 0) throw new Error('no partition of it can be reached');
+        return checkpoints;
       },
     },
   ];

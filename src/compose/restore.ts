@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
+import { ifElected } from '../core/election.js';
 import { allPartitions } from '../core/partition.js';
 import type { Elections, Head } from '../core/ports.js';
 import {
@@ -77,13 +78,9 @@ export const restore = async (config: Config, options: RestoreOptions): Promise<
 };
 
 const alone = async (elections: Elections, work: () => Promise<Restored>): Promise<Restored> => {
-  const elected = await elections.tryElect(RESTORE, 0);
-  if (elected === undefined) throw new RestoreRefusedError('Another restore is running on this database.');
-  try {
-    return await work();
-  } finally {
-    await elected.release();
-  }
+  const restored = await ifElected(elections, RESTORE, 0, work);
+  if (restored === undefined) throw new RestoreRefusedError('Another restore is running on this database.');
+  return restored;
 };
 
 const logReader =

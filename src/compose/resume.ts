@@ -1,7 +1,6 @@
-import { allPartitions } from '../core/partition.js';
 import { resumeLedger } from '../journal/index.js';
 import type { Resumed } from '../journal/index.js';
-import { kafkaLog } from './fence.js';
+import { kafkaLog, redisCheckpoints } from './fence.js';
 import type { Ground } from './ground.js';
 import { postgresOptions } from './options.js';
 
@@ -18,10 +17,10 @@ export const resumeWith = async (
   { config, identity, redis, logger }: Ground,
   { withoutKafka }: ResumeWish,
 ): Promise<Resumed> => {
-  const info = await redis.readiness.info(allPartitions(identity.partitions));
+  const { checkpoints } = await redisCheckpoints(redis, identity.partitions);
   return resumeLedger({
     postgres: postgresOptions(config, config.postgres.adminUrl ?? config.postgres.url),
     log: withoutKafka ? undefined : kafkaLog(config, identity, logger),
-    balances: [...info.values()].flatMap(({ checkpoint }) => checkpoint ?? []),
+    balances: checkpoints,
   });
 };

@@ -9,6 +9,7 @@ import type { MintedKey } from '../service/keys.js';
 import { openHoldfast } from './open.js';
 import type { Holdfast } from './open.js';
 import { ifElected } from '../core/election.js';
+import { inTime } from '../core/in-time.js';
 import { allPartitions } from '../core/partition.js';
 
 /** A server that runs. */
@@ -100,18 +101,12 @@ const readinessOf = async (holdfast: Holdfast): Promise<ReadinessReport> => {
 };
 
 const postgresState = async ({ reading }: Holdfast): Promise<PartState> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer within a second')), READINESS_TIMEOUT_MS);
-  });
   try {
-    await Promise.race([reading.reader.heads([0]), late]);
+    await inTime(reading.reader.heads([0]), READINESS_TIMEOUT_MS, 'no answer within a second');
     return { name: 'postgres', ok: true, state: 'answers' };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { name: 'postgres', ok: false, state: `does not answer (${why}); commands get 503` };
-  } finally {
-    clearTimeout(timer);
   }
 };
 

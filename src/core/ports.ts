@@ -150,19 +150,13 @@ export type RunSink = (partition: number, run: readonly StoredEvent[]) => Promis
 /** The last position that a sink is known to have already: nothing up to there need be decoded for it. */
 export type Reached = (partition: number) => number;
 
-/** Up to where another copy of the log goes: a witness against a journal that went back (design, section 4). */
-export interface LogWitness {
-  /** The last event that it holds of each partition; a partition of which it holds none is missing. Raises when it can't be reached. */
-  tails(partitions: readonly number[]): Promise<Checkpoint[]>;
-}
-
-/** A witness that the journal's fence hears (src/journal/fence.ts): what it knows of all partitions. */
+/** Up to where something else than Postgres has seen the log: a witness against a journal that went back (design, section 4). */
 export interface Witness {
   /** As an operator knows it. */
   readonly name: string;
   /** True for a copy of the log: what it holds counts after a resume too, since a resume is refused while it is ahead. */
   readonly outlivesResume: boolean;
-  /** Raises when it can't be reached. */
+  /** The last event that it has of each partition; a partition of which it has none is missing. Raises when it can't be reached. */
   tails(): Promise<readonly Checkpoint[]>;
 }
 

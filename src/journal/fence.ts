@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../events/index.js';
+import { inTime } from '../core/in-time.js';
 import type { CurrentIncarnation } from '../core/incarnation.js';
 import type { Checkpoint, Head, Witness } from '../core/ports.js';
 import { int4Array, int8Array } from './binary.js';
@@ -88,7 +89,9 @@ export class Fence {
     };
     const heard = this.#options.witnesses.map(async (witness): Promise<Testimony> => {
       try {
-        return { witness, tails: await inTime(witness.tails(), this.#options.witnessTimeoutMs ?? WITNESS_TIMEOUT_MS) };
+        const ms = this.#options.witnessTimeoutMs ?? WITNESS_TIMEOUT_MS;
+        const tails = await inTime(witness.tails(), ms, `no answer within ${ms.toString()} ms`);
+        return { witness, tails };
       } catch (error) {
         this.#options.onSkipped?.(witness.name, error);
         return { witness, tails: [] };
@@ -116,18 +119,6 @@ export class Fence {
     return undefined;
   }
 }
-
-const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms.toString()} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
 
 const markProblem = ({ created, present, incarnation }: LedgerRecord, known: number): string | undefined => {
   if (created.systemIdentifier !== present.systemIdentifier)

@@ -3,6 +3,7 @@ import { readLedger } from './ledger.js';
 import type { ClusterMark } from './ledger.js';
 import type { PostgresOptions } from './options.js';
 import { Session } from './session.js';
+import { readHashes } from './sql/events.js';
 import type { Statement } from './statement.js';
 
 const IDLE_MS = 10_000;
@@ -104,14 +105,6 @@ export const inspectPostgres = async (options: PostgresOptions): Promise<Postgre
   }
 };
 
-const readHashesAt: Statement<readonly [place: string, hash: string]> = {
-  name: 'inspect_hashes',
-  text: `select e.partition || '/' || e.position, e.hash
-    from unnest($1::int[], $2::bigint[]) as k(partition, position)
-    join holdfast.events e on e.partition = k.partition and e.position = k.position`,
-  read: (row) => [row.text(0), row.hex(1)],
-};
-
 /** The hashes of given events, by `partition/position`; absent where there is none. Raises SessionLostError. */
 export const inspectHashes = async (
   options: PostgresOptions,
@@ -121,7 +114,10 @@ export const inspectHashes = async (
   try {
     const array = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;
     const partitions = array(places.map((place) => place.partition));
-    return new Map(await session.query(readHashesAt, [partitions, array(places.map((place) => place.position))]));
+    const found = await session.query(readHashes, [partitions, array(places.map((place) => place.position))]);
+    return new Map(
+      found.map(({ partition, position, hash }) => [`${partition.toString()}/${position.toString()}`, hash]),
+    );
   } finally {
     await session.close();
   }

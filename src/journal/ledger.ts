@@ -33,7 +33,8 @@ export interface ClusterMark {
   readonly timeline: number;
 }
 
-const PRESENT_MARK = `(select system_identifier from pg_control_system()),
+/** The present mark in SQL: system identifier, then timeline. */
+export const PRESENT_MARK = `(select system_identifier from pg_control_system()),
   ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int`;
 
 export const readLedger: Statement<LedgerRecord> = {

@@ -1,7 +1,7 @@
 import type { Checkpoint, Witness } from '../core/ports.js';
 import { LedgerMismatchError } from './errors.js';
 import { FENCE_STATEMENTS, disagreement } from './fence.js';
-import { readLedger } from './ledger.js';
+import { PRESENT_MARK, readLedger } from './ledger.js';
 import type { LedgerRecord } from './ledger.js';
 import type { PostgresOptions } from './options.js';
 import { Session } from './session.js';
@@ -33,9 +33,7 @@ export interface Resumed {
 
 const raise: Statement<number> = {
   name: 'resume_ledger',
-  text: `update holdfast.ledger set incarnation = $2::int,
-      system_identifier = (select system_identifier from pg_control_system()),
-      timeline = ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
+  text: `update holdfast.ledger set (incarnation, system_identifier, timeline) = row($2::int, ${PRESENT_MARK})
     where incarnation = $1::int returning incarnation`,
   read: (row) => row.int(0),
 };

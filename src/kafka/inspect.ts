@@ -4,7 +4,7 @@ import { KafkaClient, toKafkaError } from './client.js';
 import type { KafkaLog, KafkaSettings } from './client.js';
 import { KafkaLink } from './link.js';
 import { readRecord } from './message.js';
-import { readTails } from './tail.js';
+import { lastEvents, readTails } from './tail.js';
 import { settingsWrong } from './topic.js';
 
 const LIMITS = { maxWaitMs: 100, maxBytes: 8_388_608, maxBytesPerPartition: 1_048_576 } as const;
@@ -39,11 +39,7 @@ export const inspectTopic = async (
   try {
     const partitions = allPartitions(count);
     const firsts = await firstPositions(link, ledger.ledger, partitions);
-    const tails = [...(await readTails(link, ledger.ledger, partitions)).values()].flatMap(({ partition, last }) =>
-      last === undefined
-        ? []
-        : [{ partition, position: last.position, hash: last.hash, incarnation: last.incarnation }],
-    );
+    const tails = lastEvents(await readTails(link, ledger.ledger, partitions));
     return { ...facts, firsts, tails };
   } finally {
     await link.close();

@@ -1,9 +1,8 @@
-import type { JournalReader, SealedReader } from '../core/ports.js';
 import type { KafkaLog } from './client.js';
 import { Complaints } from './complaints.js';
 import { KafkaError } from './errors.js';
 import type { KafkaLink } from './link.js';
-import type { RelayContext } from './relay-context.js';
+import type { RelayParts, SendContext } from './relay-context.js';
 import { RelayedPartition } from './relay-partition.js';
 import { sendNext } from './relay-send.js';
 
@@ -11,7 +10,7 @@ export interface LogSenderParts {
   readonly link: KafkaLink;
   readonly log: KafkaLog;
   readonly ledger: string;
-  readonly reader: Pick<JournalReader, 'heads'> & SealedReader;
+  readonly reader: RelayParts['reader'];
   /** Told how many events were acknowledged. */
   readonly onSent: (events: number) => void;
   readonly signal?: AbortSignal;
@@ -55,7 +54,7 @@ export class LogSender {
       const due = open.filter((one) => one.pending);
       if (due.length === 0) return;
       if (this.#parts.signal?.aborted === true) throw new KafkaError('closed', 'Sending was given up.');
-      const leaders = await context.link.leaders(due.map(({ partition }) => partition));
+      const leaders = await this.#parts.link.leaders(due.map(({ partition }) => partition));
       for (const [node, numbers] of leaders) {
         const chosen = due.filter(({ partition }) => numbers.includes(partition));
         await sendNext(context, node, chosen);
@@ -69,19 +68,10 @@ export class LogSender {
     if (why !== undefined) throw new KafkaError('unreachable', `Kafka did not take all of it: ${why}`);
   }
 
-  #context(): RelayContext {
-    const { link, log, ledger, reader, onSent } = this.#parts;
+  #context(): SendContext {
+    const { link, log, reader, onSent } = this.#parts;
     return {
-      parts: {
-        settings: { brokers: [], topic: link.topic, clientId: '', tls: false, saslMechanism: 'none' },
-        log,
-        ledger,
-        partitions: [],
-        incarnation: () => 0,
-        reader,
-        elections: { tryElect: () => Promise.resolve(undefined) },
-        onSent: (_partition, batch) => onSent(batch.length),
-      },
+      parts: { log, reader, onSent: (_partition, batch) => onSent(batch.length) },
       link,
       complaints: new Complaints(log, 'relay'),
       halt: (one, why) => {

@@ -20,11 +20,17 @@ export interface RelayParts {
   readonly electionIntervalMs?: number;
 }
 
-/** What the steps of the relay share. */
-export interface RelayContext {
-  readonly parts: RelayParts;
-  readonly link: KafkaLink;
+/** What sending needs of the relay. */
+export interface SendContext {
+  readonly parts: Pick<RelayParts, 'log' | 'reader' | 'onSent'>;
+  readonly link: Pick<KafkaLink, 'produce'>;
   readonly complaints: Complaints;
   /** Stops one partition, loudly, and gives its office back. */
   readonly halt: (one: RelayedPartition, why: string) => Promise<void>;
+}
+
+/** What the steps of the relay share. */
+export interface RelayContext extends SendContext {
+  readonly parts: RelayParts;
+  readonly link: KafkaLink;
 }

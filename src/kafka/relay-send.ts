@@ -1,7 +1,7 @@
 import type { SealedEvent } from '../../events/index.js';
 import { KafkaError, reasonOf } from './errors.js';
 import { outgoing } from './message.js';
-import type { RelayContext } from './relay-context.js';
+import type { SendContext } from './relay-context.js';
 import { BATCH_EVENTS_MAX } from './relay-partition.js';
 import type { RelayedPartition } from './relay-partition.js';
 
@@ -13,7 +13,7 @@ type Batches = ReadonlyMap<RelayedPartition, readonly SealedEvent[]>;
 
 /** Sends the next batch of each of these partitions, which one broker leads, in one request. Never raises. */
 export const sendNext = async (
-  context: RelayContext,
+  context: SendContext,
   node: string,
   chosen: readonly RelayedPartition[],
 ): Promise<void> => {
@@ -25,15 +25,16 @@ export const sendNext = async (
     const messages = new Map([...batches].map(([one, batch]) => [one.partition, batch.map(outgoing)]));
     try {
       const produced = await link.produce(node, messages);
+      let settled = true;
       for (const [one, batch] of batches) {
         const outcome = produced.get(one.partition);
-        if (typeof outcome === 'number' || outcome === undefined) landed(context, one, batch, outcome);
-        else {
+        if (typeof outcome === 'object') {
+          settled = false;
           complaints.say('send', outcome);
           await failed(context, one, batch, outcome);
-        }
+        } else landed(context, one, batch, outcome);
       }
-      if (![...produced.values()].some((outcome) => typeof outcome !== 'number')) complaints.settled('send');
+      if (settled) complaints.settled('send');
     } catch (error) {
       complaints.say('send', error);
       for (const [one, batch] of batches) await failed(context, one, batch, error);
@@ -44,7 +45,7 @@ export const sendNext = async (
 };
 
 /** The next batch of each, from what was offered or from the journal, up to the size of a request. */
-const gather = async (context: RelayContext, chosen: readonly RelayedPartition[]): Promise<Batches> => {
+const gather = async (context: SendContext, chosen: readonly RelayedPartition[]): Promise<Batches> => {
   const batches = new Map<RelayedPartition, readonly SealedEvent[]>();
   let bytes = 0;
   for (let at = 0; at < chosen.length && bytes < REQUEST_BYTES_MAX; at += READS_AT_ONCE) {
@@ -62,7 +63,7 @@ const gather = async (context: RelayContext, chosen: readonly RelayedPartition[]
   return batches;
 };
 
-const fill = async ({ parts, complaints }: RelayContext, one: RelayedPartition): Promise<void> => {
+const fill = async ({ parts, complaints }: SendContext, one: RelayedPartition): Promise<void> => {
   const { end } = one;
   if (one.queued > 0 || end === undefined) return;
   try {
@@ -77,7 +78,7 @@ const fill = async ({ parts, complaints }: RelayContext, one: RelayedPartition):
 };
 
 const landed = (
-  { parts }: RelayContext,
+  { parts }: SendContext,
   one: RelayedPartition,
   batch: readonly SealedEvent[],
   baseOffset: number | undefined,
@@ -96,7 +97,7 @@ const landed = (
 
 /** A batch that failed: it may stand on Kafka or not. */
 const failed = async (
-  { halt }: RelayContext,
+  { halt }: SendContext,
   one: RelayedPartition,
   batch: readonly SealedEvent[],
   error: unknown,

@@ -1,4 +1,4 @@
-import type { Checkpoint, LogWitness } from '../core/ports.js';
+import type { Checkpoint, Witness } from '../core/ports.js';
 import { KafkaError } from './errors.js';
 import type { Fetched, KafkaLink } from './link.js';
 import { readRecord } from './message.js';
@@ -125,17 +125,20 @@ export const readTails = async (
   return new Map(searches.map((one) => [one.partition, one.tail]));
 };
 
+/** The last events as checkpoints; a partition that has none is left out. */
+export const lastEvents = (tails: ReadonlyMap<number, Tail>): Checkpoint[] =>
+  [...tails.values()].flatMap(({ partition, last }) =>
+    last === undefined ? [] : [{ partition, position: last.position, hash: last.hash, incarnation: last.incarnation }],
+  );
+
 /** Kafka's log as a witness: `make` opens a link, which is closed after each look. */
-export const kafkaWitness = (make: () => KafkaLink, ledger: string): LogWitness => ({
-  async tails(partitions) {
+export const kafkaWitness = (make: () => KafkaLink, ledger: string, partitions: readonly number[]): Witness => ({
+  name: 'Kafka',
+  outlivesResume: true,
+  async tails() {
     const link = make();
     try {
-      const tails = await readTails(link, ledger, partitions);
-      return [...tails.values()].flatMap(({ partition, last }): Checkpoint[] =>
-        last === undefined
-          ? []
-          : [{ partition, position: last.position, hash: last.hash, incarnation: last.incarnation }],
-      );
+      return lastEvents(await readTails(link, ledger, partitions));
     } finally {
       await link.close();
     }

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { RedisFacts, RedisPartitionFacts } from '../core/doctor-facts.js';
 import { readCheckpoint } from './balances.js';
 import { partitionKeys } from './keys.js';
+import { infoFields, isCluster } from './server-info.js';
 import { DEFAULT_REDIS_SETTINGS, addressText, entryOf } from './settings.js';
 import type { Address, Entry, RedisSettings } from './settings.js';
 import { sharesOf } from './slots.js';
@@ -33,14 +34,6 @@ const asking = async <T>(entry: Entry, address: Address, ask: (redis: Redis) => 
   }
 };
 
-const fieldsOf = (info: string): ReadonlyMap<string, string> =>
-  new Map(
-    info.split(/\r?\n/).flatMap((line): [string, string][] => {
-      const colon = line.indexOf(':');
-      return colon === -1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
-    }),
-  );
-
 /**
  * Looks at Redis and changes nothing: no epoch is written, no script is loaded, and a Redis that must not be used (it evicts, it is no
  * master) is looked at like any other. Raises RedisSettingError for an address that can't be read, else what the client raises.
@@ -54,15 +47,14 @@ export const inspectRedis = async (
   const keys = Array.from({ length: partitions }, (_, partition) => partitionKeys(settings.keyPrefix, partition));
   const [seed] = entry.seeds;
   const shares = await asking(entry, seed, async (redis) => {
-    const fields = fieldsOf(await redis.info());
-    const cluster = fields.get('redis_mode') === 'cluster' || fields.get('cluster_enabled') === '1';
-    if (!cluster) return [{ address: seed, partitions: keys.map((_, partition) => partition) }];
+    const fields = infoFields(await redis.info());
+    if (!isCluster(fields)) return [{ address: seed, partitions: keys.map((_, partition) => partition) }];
     return sharesOf(await redis.cluster('SLOTS'), seed, keys);
   });
   const found = await Promise.all(
     shares.map(({ address, partitions: served }) =>
       asking(entry, address, async (redis) => {
-        const fields = fieldsOf(await redis.info());
+        const fields = infoFields(await redis.info());
         const server = {
           address: addressText(address),
           role: fields.get('role') ?? 'unknown',

@@ -10,17 +10,25 @@ export interface ServerInfo {
   readonly cluster: boolean;
 }
 
-/**
- * Reads the answer to INFO. Raises RedisSettingError when this Redis would evict balances (eviction forgets money),
- * RedisFault when it is no master, or does not say what is needed.
- */
-export const readServerInfo = (text: string): ServerInfo => {
-  const fields = new Map(
+/** The fields of an answer to INFO. */
+export const infoFields = (text: string): ReadonlyMap<string, string> =>
+  new Map(
     text.split(/\r?\n/).flatMap((line): [string, string][] => {
       const colon = line.indexOf(':');
       return colon === -1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
     }),
   );
+
+/** Whether the server that gave these fields is one of a Cluster. */
+export const isCluster = (fields: ReadonlyMap<string, string>): boolean =>
+  fields.get('redis_mode') === 'cluster' || fields.get('cluster_enabled') === '1';
+
+/**
+ * Reads the answer to INFO. Raises RedisSettingError when this Redis would evict balances (eviction forgets money),
+ * RedisFault when it is no master, or does not say what is needed.
+ */
+export const readServerInfo = (text: string): ServerInfo => {
+  const fields = infoFields(text);
   const policy = fields.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
     throw new RedisSettingError(
@@ -36,6 +44,6 @@ export const readServerInfo = (text: string): ServerInfo => {
     runId,
     replId,
     version: fields.get('redis_version') ?? 'unknown',
-    cluster: fields.get('redis_mode') === 'cluster' || fields.get('cluster_enabled') === '1',
+    cluster: isCluster(fields),
   };
 };

@@ -150,8 +150,8 @@ describe('reading the whole topic', () => {
     const settings = await freshTopic(2);
     const journal = new MemoryJournal(2);
     await writeEvents(settings, journal.append(1, 4));
-    const witness = kafkaWitness(() => new KafkaLink(settings, quietLog), journal.ledger);
+    const witness = kafkaWitness(() => new KafkaLink(settings, quietLog), journal.ledger, [0, 1]);
     const { hash } = journal.event(1, 4);
-    expect(await witness.tails([0, 1])).toEqual([{ partition: 1, position: 4, hash, incarnation: 1 }]);
+    expect(await witness.tails()).toEqual([{ partition: 1, position: 4, hash, incarnation: 1 }]);
   });
 });
