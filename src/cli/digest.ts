@@ -6,7 +6,7 @@ import { streamProgress } from '../stack/index.js';
 import { EXIT, WrongUseError, exiting } from './exit.js';
 import { withLedger } from './open.js';
 import { print, printJson, table } from './output.js';
-import { countOf } from './read.js';
+import { countOf, partitionNumber } from './read.js';
 
 interface DigestOptions {
   readonly from: DigestSource;
@@ -19,13 +19,12 @@ interface DigestOptions {
 /** Which partitions are meant: one, an account's, or all. Raises WrongUseError. */
 const partitionsOf = ({ partition, account, at }: DigestOptions, count: number): readonly number[] => {
   const ofAccount = account === undefined ? undefined : partitionOf(account.split('/')[0] ?? account, count);
-  const asked = partition === undefined ? ofAccount : countOf(partition, '--partition');
+  const asked = partition === undefined ? ofAccount : partitionNumber(partition, count);
   if (asked === undefined) {
     if (at !== undefined)
       throw new WrongUseError('--at is a position of one partition: name it by --partition or --account');
     return allPartitions(count);
   }
-  if (asked >= count) throw new WrongUseError(`--partition must be below ${count.toString()}`);
   if (ofAccount !== undefined && ofAccount !== asked)
     throw new WrongUseError(`${account ?? ''} is in partition ${ofAccount.toString()}`);
   return [asked];

@@ -15,6 +15,13 @@ export const countOf = (text: string, what: string): number => {
   return Number(text);
 };
 
+/** Reads a partition's number, of `count`. Raises WrongUseError. */
+export const partitionNumber = (text: string, count: number): number => {
+  const partition = countOf(text, '--partition');
+  if (partition >= count) throw new WrongUseError(`--partition must be below ${count.toString()}`);
+  return partition;
+};
+
 /** Reads a time in RFC 3339; a bare date is its beginning in UTC. Returns ms since 1970. Raises WrongUseError. */
 export const timeOf = (text: string, what: string): number => {
   const ms = Date.parse(text);

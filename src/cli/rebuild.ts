@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import { allPartitions } from '../core/partition.js';
 import type { RebuildReport } from '../recovery/rebuild.js';
-import { EXIT, WrongUseError, exiting } from './exit.js';
+import { EXIT, exiting } from './exit.js';
 import { withLedger } from './open.js';
 import { print, printJson } from './output.js';
-import { countOf } from './read.js';
+import { partitionNumber } from './read.js';
 
 interface RebuildOptions {
   readonly partition?: string;
@@ -11,12 +12,8 @@ interface RebuildOptions {
   readonly json?: boolean;
 }
 
-const partitionsOf = ({ partition }: RebuildOptions, count: number): readonly number[] => {
-  if (partition === undefined) return Array.from({ length: count }, (_, each) => each);
-  const one = countOf(partition, '--partition');
-  if (one >= count) throw new WrongUseError(`--partition must be below ${count.toString()}`);
-  return [one];
-};
+const partitionsOf = ({ partition }: RebuildOptions, count: number): readonly number[] =>
+  partition === undefined ? allPartitions(count) : [partitionNumber(partition, count)];
 
 const lineOf = (report: RebuildReport): string =>
   `partition ${report.partition.toString()}: ${report.accounts.toString()} accounts, ` +

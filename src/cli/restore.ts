@@ -3,12 +3,12 @@ import { restore } from '../compose/restore.js';
 import type { RestoreOptions, Restored } from '../compose/restore.js';
 import { createLogger } from '../logging.js';
 import { streamProgress } from '../stack/index.js';
-import type { Progress } from '../stack/index.js';
 import { EXIT, exiting } from './exit.js';
 import { interruptible } from './interruptible.js';
 import { commandConfig } from './open.js';
 import { print, printJson, table } from './output.js';
 import { countOf } from './read.js';
+import { stepProgress } from './step-progress.js';
 
 interface Options {
   readonly from: 'kafka' | 'postgres';
@@ -18,28 +18,15 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** How often a line of progress is written, ms. */
-const SAY_MS = 2000;
-
-/** A line for each step at its beginning, then one now and then with its rate and the time left. */
-export const restoreProgress = (progress: Progress, nowMs: () => number): RestoreOptions['onProgress'] => {
-  let step = '';
-  let [startedMs, first, saidMs] = [0, 0, 0];
-  return (name, done, total) => {
-    const ms = nowMs();
-    if (name !== step) {
-      [step, startedMs, first, saidMs] = [name, ms, done, ms];
-      progress.say(`${name} …`);
-      return;
-    }
-    if (ms - saidMs < SAY_MS) return;
-    saidMs = ms;
-    const rate = ((done - first) * 1000) / Math.max(1, ms - startedMs);
-    const left = rate > 0 && total > 0 ? `, ${Math.ceil(Math.max(0, total - done) / rate).toString()} s left` : '';
-    const of = total > 0 ? ` of ${total.toString()}` : '';
-    progress.say(`${name}: ${done.toString()}${of} events, ${Math.round(rate).toString()} a second${left}`);
-  };
-};
+const restoreProgress = (): RestoreOptions['onProgress'] =>
+  stepProgress<string>(streamProgress(process.stderr), () => performance.now(), {
+    begun: (step) => `${step} …`,
+    going: (step, { done, total, rate, secondsLeft }) => {
+      const left = secondsLeft === undefined ? '' : `, ${secondsLeft.toString()} s left`;
+      const of = total > 0 ? ` of ${total.toString()}` : '';
+      return `${step}: ${done.toString()}${of} events, ${rate.toString()} a second${left}`;
+    },
+  });
 
 const textOf = ({ ledger, adopted, partitions }: Restored, { from, dryRun }: Options): string => {
   const [where, what] = from === 'kafka' ? ['Postgres', 'restored'] : ['the topic', 'sent again'];
@@ -63,7 +50,7 @@ const run = (options: Options): Promise<number> =>
       dryRun: options.dryRun ?? false,
       logger: createLogger({ level: 'warn', destination: process.stderr }),
       signal,
-      onProgress: restoreProgress(streamProgress(process.stderr), () => performance.now()),
+      onProgress: restoreProgress(),
     });
     if (options.json) printJson({ from: options.from, dry_run: options.dryRun ?? false, ...restored });
     else print(textOf(restored, options));

@@ -6,12 +6,12 @@ import { verifyWith } from '../compose/verify.js';
 import type { Finding } from '../recovery/finding.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import { streamProgress } from '../stack/index.js';
-import type { Progress } from '../stack/index.js';
 import { EXIT, WrongUseError, exiting } from './exit.js';
 import { interruptible } from './interruptible.js';
 import { withLedger } from './open.js';
 import { print, printJson, printLine, timeText } from './output.js';
 import { countOf } from './read.js';
+import { stepProgress } from './step-progress.js';
 import { checkpointsText } from './verify-checkpoints.js';
 
 interface VerifyOptions {
@@ -27,8 +27,6 @@ interface VerifyOptions {
 }
 
 const WATCH_SECONDS = 60;
-/** How often a line of progress is written, ms. */
-const SAY_MS = 2000;
 
 const findingText = ({ where, partition, position, account, what }: Finding): string => {
   const place = [
@@ -55,31 +53,18 @@ export const verdictText = (report: VerifyReport): string =>
 
 const isFine = (report: VerifyReport): boolean => report.postgres + report.kafka + report.redis === 0;
 
-/** One line for each step of the work at its beginning, then one now and then with its rate and the time left. */
-export const verifyProgress = (progress: Progress, nowMs: () => number): VerifyParts['onProgress'] => {
-  let step = '';
-  let started = { ms: 0, done: 0 };
-  let said = 0;
-  return (name, done, total) => {
-    const ms = nowMs();
-    if (name !== step) {
-      [step, started, said] = [name, { ms, done }, ms];
-      progress.say(`verifying ${name}`);
-      return;
-    }
-    if (ms - said < SAY_MS) return;
-    said = ms;
-    const rate = ((done - started.done) * 1000) / Math.max(1, ms - started.ms);
-    const left = rate > 0 ? `${Math.ceil(Math.max(0, total - done) / rate).toString()} s left` : 'time left unknown';
-    const what = name === 'redis' ? 'partitions' : 'events';
-    progress.say(
-      `verifying ${name}: ${done.toString()} of ${total.toString()} ${what}, ${Math.round(rate).toString()} a second, ${left}`,
-    );
-  };
-};
+const verifyProgress = (): VerifyParts['onProgress'] =>
+  stepProgress(streamProgress(process.stderr), () => performance.now(), {
+    begun: (step) => `verifying ${step}`,
+    going: (step, { done, total, rate, secondsLeft }) => {
+      const left = secondsLeft === undefined ? 'time left unknown' : `${secondsLeft.toString()} s left`;
+      const what = step === 'redis' ? 'partitions' : 'events';
+      return `verifying ${step}: ${done.toString()} of ${total.toString()} ${what}, ${rate.toString()} a second, ${left}`;
+    },
+  });
 
 const once = async (holdfast: Holdfast, options: VerifyOptions): Promise<number> => {
-  const onProgress = verifyProgress(streamProgress(process.stderr), () => performance.now());
+  const onProgress = verifyProgress();
   const signed =
     options.checkpoints === undefined
       ? undefined

@@ -43,7 +43,6 @@ export class Connection {
   private readonly pending: Pending;
   private readonly loading = new Map<ScriptName, Promise<void>>();
   private clockOffsetMs = 0;
-  private gathering = false;
   private closed = false;
   private socketError: Error | undefined;
 
@@ -139,25 +138,12 @@ export class Connection {
   private async evalsha(name: ScriptName, call: readonly string[], timeoutMs: number): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {
-        this.gather();
         return await this.pending.wait(this.redis.call('EVALSHA', ...call), timeoutMs);
       } catch (error) {
         if (tries === NOSCRIPT_TRIES || !(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
         await this.load(name);
       }
     }
-  }
-
-  /** What is sent in one turn of the event loop goes out in one write: a system call costs as much as a script does. */
-  private gather(): void {
-    const { stream } = this.redis;
-    if (this.gathering || !this.isOpen) return;
-    this.gathering = true;
-    stream.cork();
-    setImmediate(() => {
-      this.gathering = false;
-      stream.uncork();
-    });
   }
 
   private load(name: ScriptName): Promise<void> {
