@@ -27,7 +27,8 @@ export const sharedServices = (): Services => ({
   kafkaBrokers: inject('kafkaBrokers'),
 });
 
-const administer = async (postgresUrl: string, sql: string): Promise<void> => {
+/** Runs SQL as the superuser, outside any ledger's database. */
+export const administer = async (sql: string, { postgresUrl } = sharedServices()): Promise<void> => {
   const client = new pg.Client({ connectionString: postgresUrl });
   await client.connect();
   try {
@@ -37,10 +38,12 @@ const administer = async (postgresUrl: string, sql: string): Promise<void> => {
   }
 };
 
+export const databaseOf = ({ postgres }: Config): string => new URL(postgres.url).pathname.slice(1);
+
 /** The configuration of a ledger of its own: another database, topic and key prefix. Its database is made. */
 export const newLedgerConfig = async (services: Services): Promise<Config> => {
   const run = randomBytes(5).toString('hex');
-  await administer(services.postgresUrl, `create database fault_${run}`);
+  await administer(`create database fault_${run}`, services);
   const url = new URL(services.postgresUrl);
   url.pathname = `/fault_${run}`;
   return configFrom({
@@ -54,8 +57,7 @@ export const newLedgerConfig = async (services: Services): Promise<Config> => {
 };
 
 export const dropLedger = async (services: Services, config: Config): Promise<void> => {
-  const database = new URL(config.postgres.url).pathname.slice(1);
-  await administer(services.postgresUrl, `drop database if exists ${database} with (force)`);
+  await administer(`drop database if exists ${databaseOf(config)} with (force)`, services);
 };
 
 /** Waits until a condition holds; fails after half a minute, naming it. */
@@ -125,6 +127,14 @@ export class LedgerUnderFault {
 
   verify(): Promise<VerifyReport> {
     return this.holdfast.verify(() => undefined);
+  }
+
+  /** Waits until Kafka and Redis have everything. */
+  async settled(): Promise<void> {
+    await until('Kafka and Redis are level with the journal', async () => {
+      const { postgres, kafka, redis } = await this.verify();
+      return postgres + kafka + redis === 0;
+    });
   }
 
   close(): Promise<void> {

@@ -1,6 +1,12 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LedgerUnderFault, dropLedger, newLedgerConfig, sharedServices, until } from './ledger-under-fault.js';
+import {
+  LedgerUnderFault,
+  administer,
+  databaseOf,
+  dropLedger,
+  newLedgerConfig,
+  sharedServices,
+} from './ledger-under-fault.js';
 import type { Config } from '../../src/config/settings.js';
 
 const services = sharedServices();
@@ -10,41 +16,23 @@ beforeAll(async () => {
 });
 afterAll(() => dropLedger(services, config));
 
-const administer = async (sql: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: services.postgresUrl });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-};
-const database = (): string => new URL(config.postgres.url).pathname.slice(1);
-
-/** Everything is on Kafka and in Redis, as the next process's witnesses will say. */
-const settled = (ledger: LedgerUnderFault): Promise<void> =>
-  until('Kafka and Redis are level with the journal', async () => {
-    const { kafka, redis } = await ledger.verify();
-    return kafka === 0 && redis === 0;
-  });
-
 describe('Postgres put back from an older backup, while Kafka and Redis have seen more', () => {
   test('is not written to by a new process either: it says why, and resuming is refused while Kafka is ahead', async () => {
     let ledger = await LedgerUnderFault.open(config);
     await ledger.redisReady();
     await ledger.openAccount('acme', 1_000n);
     await ledger.reserve('acme', 'before', 10n);
-    await settled(ledger);
+    await ledger.settled();
     await ledger.close();
-    await administer(`create database ${database()}_kept template ${database()}`);
+    await administer(`create database ${databaseOf(config)}_kept template ${databaseOf(config)}`);
 
     ledger = await LedgerUnderFault.open(config);
     await ledger.redisReady();
     for (let i = 0; i < 20; i++) await ledger.reserve('acme', `after-${i.toString()}`, 10n);
-    await settled(ledger);
+    await ledger.settled();
     await ledger.close();
-    await administer(`drop database ${database()} with (force)`);
-    await administer(`alter database ${database()}_kept rename to ${database()}`);
+    await administer(`drop database ${databaseOf(config)} with (force)`);
+    await administer(`alter database ${databaseOf(config)}_kept rename to ${databaseOf(config)}`);
 
     ledger = await LedgerUnderFault.open(config);
     try {

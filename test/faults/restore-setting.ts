@@ -6,26 +6,7 @@ import type { RestoreOptions, Restored } from '../../src/compose/restore.js';
 import type { Config } from '../../src/config/settings.js';
 import { createLogger } from '../../src/logging.js';
 import { writeHistory } from '../integration/verify-setting.js';
-import { LedgerUnderFault, newLedgerConfig, sharedServices, until } from './ledger-under-fault.js';
-
-export const administer = async (sql: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: sharedServices().postgresUrl });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-};
-
-export const databaseOf = ({ postgres }: Config): string => new URL(postgres.url).pathname.slice(1);
-
-/** Waits until Kafka and Redis have everything. */
-const settled = (ledger: LedgerUnderFault): Promise<void> =>
-  until('Kafka and Redis are level with the journal', async () => {
-    const { postgres, kafka, redis } = await ledger.verify();
-    return postgres + kafka + redis === 0;
-  });
+import { LedgerUnderFault, administer, databaseOf, newLedgerConfig, sharedServices } from './ledger-under-fault.js';
 
 /** Opens the ledger, does something, and stops it when Kafka has it all. */
 export const during = async (config: Config, work: (ledger: LedgerUnderFault) => Promise<void>): Promise<void> => {
@@ -33,7 +14,7 @@ export const during = async (config: Config, work: (ledger: LedgerUnderFault) =>
   try {
     await ledger.redisReady();
     await work(ledger);
-    await settled(ledger);
+    await ledger.settled();
   } finally {
     await ledger.close();
   }

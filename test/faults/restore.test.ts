@@ -4,10 +4,8 @@ import type { Config } from '../../src/config/settings.js';
 import { partitionOf } from '../../src/core/partition.js';
 import { settingsFor, valuesOn, writeValues } from '../integration/kafka-setting.js';
 import { verifyAtRest } from '../integration/verify-setting.js';
-import { NO_DRIFT, dropLedger, granted, sharedServices } from './ledger-under-fault.js';
+import { NO_DRIFT, dropLedger, granted, sharedServices, administer, databaseOf } from './ledger-under-fault.js';
 import {
-  administer,
-  databaseOf,
   during,
   emptyPartition,
   eventsOf,

@@ -6,7 +6,15 @@ import { verifyWith } from '../../src/compose/verify.js';
 import type { Config } from '../../src/config/settings.js';
 import { partitionOf } from '../../src/core/partition.js';
 import type { VerifyReport } from '../../src/recovery/verify.js';
-import { LedgerUnderFault, granted, newLedgerConfig, sharedServices, until } from '../faults/ledger-under-fault.js';
+import {
+  LedgerUnderFault,
+  administer,
+  databaseOf,
+  granted,
+  newLedgerConfig,
+  sharedServices,
+  until,
+} from '../faults/ledger-under-fault.js';
 import { freshTopic, settingsFor, valuesOn, writeValues } from './kafka-setting.js';
 
 /** The tenant that has the history. */
@@ -30,18 +38,6 @@ export const writeHistory = async (ledger: LedgerUnderFault, tenant = TENANT): P
   granted(await commands.finalize({ tenant, id: 'waits', accounts: [tenant], amount: { kind: 'sole', amount: 4_000n }, model: 'm1' })); // prettier-ignore
   granted(await commands.extend({ tenant, id: `${tenant}-2`, ttlSeconds: 1_200 }));
 };
-
-const admin = async (sql: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: sharedServices().postgresUrl });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-};
-
-const databaseOf = ({ postgres }: Config): string => new URL(postgres.url).pathname.slice(1);
 
 export class LedgerAtRest {
   private readonly databases: string[] = [];
@@ -86,7 +82,7 @@ export class LedgerAtRest {
   /** The same ledger on a copy of its database, in which a superuser has run this SQL past the triggers, and more afterwards. */
   async withDatabase(sql: string, afterwards = ''): Promise<Config> {
     const copy = `verify_${randomBytes(5).toString('hex')}`;
-    await admin(`create database ${copy} template ${databaseOf(this.config)}`);
+    await administer(`create database ${copy} template ${databaseOf(this.config)}`);
     this.databases.push(copy);
     const url = new URL(this.config.postgres.url);
     url.pathname = `/${copy}`;
@@ -118,7 +114,7 @@ export class LedgerAtRest {
   async drop(): Promise<void> {
     this.redis.disconnect();
     for (const database of [...this.databases, databaseOf(this.config)])
-      await admin(`drop database if exists ${database} with (force)`);
+      await administer(`drop database if exists ${database} with (force)`);
   }
 }
 
