@@ -12,6 +12,7 @@ import type { Ledger } from './service/ledger.js';
 export { openHoldfast } from './compose/open.js';
 export { SessionLostError } from './journal/index.js';
 export type { Holdfast, OpenOptions } from './compose/open.js';
+export type { ResumedLedger } from './compose/resume.js';
 export { startServer } from './compose/serve.js';
 export type { RunningServer } from './compose/serve.js';
 

@@ -10,7 +10,7 @@ import { migrateDatabase, openHoldfast } from '../compose.js';
 import type { Holdfast } from '../compose.js';
 import { loadConfig } from '../config/load.js';
 import { createLogger } from '../logging.js';
-import { emptyRedis } from '../redis/index.js';
+import { emptyRedis, ledgerKeyPrefix } from '../redis/index.js';
 import { mintKey } from '../service/keys.js';
 import { StackError, stackStatus, startStack } from '../stack/index.js';
 import type { RunningStack } from '../stack/index.js';
@@ -136,7 +136,9 @@ const bringUp = async ({ progress, signal, keep }: BringUpOptions): Promise<Demo
       emptyRedis: async () => ({
         keys: await emptyRedis(
           stack.redis.url,
-          stack.redis.source === 'environment' ? config.redis.keyPrefix : undefined,
+          stack.redis.source === 'environment'
+            ? ledgerKeyPrefix(config.redis.keyPrefix, ledger.identity.ledger)
+            : undefined,
         ),
       }),
       readiness: () => readinessOf(ledger),

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { ResumedLedger } from '../compose.js';
 import { EXIT, exiting } from './exit.js';
 import { withLedger } from './open.js';
 import { print, printJson } from './output.js';
@@ -8,26 +9,54 @@ interface ResumeOptions {
   readonly json?: boolean;
 }
 
+const counted = ({ lost }: ResumedLedger): number => [...lost.values()].reduce((sum, count) => sum + count, 0);
+
+/** What was asked, and what may be missing without anybody's knowing. */
+const unaskedIn = ({ kafkaAsked, redisUnasked }: ResumedLedger): readonly string[] => [
+  ...(kafkaAsked ? [] : ['Kafka']),
+  ...(redisUnasked > 0 ? [`${redisUnasked.toString()} partitions of Redis`] : []),
+];
+
+const outcome = (resumed: ResumedLedger): string => {
+  const events = counted(resumed);
+  const unasked = unaskedIn(resumed).join(' and ');
+  const unknown =
+    unasked === '' ? '' : ` Not asked: ${unasked}. What only they had is given up, and how much that is can't be said.`;
+  if (events > 0)
+    return `${events.toString()} acknowledged events are lost; Redis is rebuilt from the journal by the servers.${unknown}`;
+  if (unasked === '') return 'Nothing that Redis or Kafka had seen is missing from the journal.';
+  return `Nothing that could be asked has seen more than the journal.${unknown}`;
+};
+
+const asJson = (resumed: ResumedLedger): Readonly<Record<string, unknown>> => ({
+  from: resumed.from,
+  incarnation: resumed.incarnation,
+  why: resumed.why ?? null,
+  lost: {
+    events: counted(resumed),
+    partitions: [...resumed.lost].map(([partition, count]) => ({ partition, events: count })),
+  },
+  not_asked: { kafka: !resumed.kafkaAsked, redis_partitions: resumed.redisUnasked },
+});
+
 const run = (options: ResumeOptions): Promise<number> =>
   withLedger(async (holdfast) => {
     const resumed = await holdfast.resume({ withoutKafka: options.withoutKafka ?? false });
-    const lost = [...resumed.lost];
-    const events = lost.reduce((sum, [, count]) => sum + count, 0);
     if (options.json) {
-      const partitions = lost.map(([partition, count]) => ({ partition, events: count }));
-      printJson({ from: resumed.from, incarnation: resumed.incarnation, lost: { events, partitions } });
+      printJson(asJson(resumed));
       return EXIT.fine;
     }
+    print(
+      resumed.why === undefined
+        ? 'Nothing was seen that had closed the journal: this declares a restore that left no trace.'
+        : `What had closed the journal: ${resumed.why}.`,
+    );
     print(`Resumed: incarnation ${resumed.from.toString()} is over, ${resumed.incarnation.toString()} begins.`);
-    for (const [partition, count] of lost)
+    for (const [partition, count] of resumed.lost)
       print(
         `partition ${partition.toString()}: Redis had seen ${count.toString()} events more, which no log has: they are lost`,
       );
-    print(
-      events === 0
-        ? 'Nothing that Redis or Kafka had seen is missing from the journal.'
-        : `${events.toString()} acknowledged events are lost; Redis is rebuilt from the journal by the servers.`,
-    );
+    print(outcome(resumed));
     return EXIT.fine;
   });
 

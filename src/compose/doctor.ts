@@ -63,7 +63,8 @@ export const examine = async (config: Config): Promise<DoctorReport> => {
   const look = async (): Promise<Copies> => {
     const [topic, redis] = await Promise.all([
       orAway(() => inspectTopic(kafkaSettings(config), log, ledger)),
-      orAway(() => inspectRedis(redisSettings(config), partitions)),
+      // Without the ledger's id its keys can't be named: then only the servers are looked at.
+      orAway(() => inspectRedis(redisSettings(config, ledger?.ledger ?? ''), partitions)),
     ]);
     return { topic, redis };
   };

@@ -61,7 +61,7 @@ const openRedisSide = (
   logger: Logger,
 ): Promise<RedisSide> =>
   openRedis({
-    settings: redisSettings(config),
+    settings: redisSettings(config, identity.ledger),
     partitions: identity.partitions,
     epochs: reading.epochs,
     orphanAgeMs: config.reservations.orphanMs,

@@ -7,7 +7,7 @@ import { UnavailableError } from '../core/ports.js';
 import type { CurrentIncarnation } from '../core/incarnation.js';
 import type { Elections, Holds, KeyStore, OnCommitted } from '../core/ports.js';
 import { PostgresJournal } from '../journal/index.js';
-import type { JournalReading, LedgerRecord, Resumed } from '../journal/index.js';
+import type { Fence, JournalReading, LedgerRecord } from '../journal/index.js';
 import { faultsOf } from '../logging.js';
 import { observeLedger } from '../metrics/index.js';
 import type { LedgerMetrics, Metrics } from '../metrics/index.js';
@@ -27,7 +27,7 @@ import { openKafka } from './kafka.js';
 import type { KafkaSide } from './kafka.js';
 import { spreadMaxCosts } from './max-costs.js';
 import { resumeWith } from './resume.js';
-import type { ResumeWish } from './resume.js';
+import type { ResumeWish, ResumedLedger } from './resume.js';
 import { verifyWith } from './verify.js';
 import type { VerifyParts, VerifyReport } from '../recovery/verify.js';
 import { commandDefaults, postgresOptions } from './options.js';
@@ -59,7 +59,7 @@ export interface Holdfast {
   /** Compares Postgres, Kafka and Redis beside live traffic. Raises UnavailableError or KafkaError. */
   readonly verify: (onProgress: VerifyParts['onProgress']) => Promise<VerifyReport>;
   /** Opens a fenced journal again, by an operator's word. Raises ResumeRefusedError. */
-  readonly resume: (wish: ResumeWish) => Promise<Resumed>;
+  readonly resume: (wish: ResumeWish) => Promise<ResumedLedger>;
   /** Answers what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ const openUpon = async (ground: Ground, roles: readonly Role[]): Promise<Holdfas
   const bodies = startBodies(bodyParts(ground, { journal, projection, rebuild }), roles, checkpointer);
   const service = new LedgerService({
     identity,
-    holds: counted(redis.holds, metrics.ledger),
+    holds: counted(whileOpen(redis.holds, fence), metrics.ledger),
     journal,
     reader: readerOf(reading),
     confirmer: kafka.confirmer,
@@ -137,6 +137,17 @@ const watchIncarnation = ({ reading, incarnation }: Ground): Periodic =>
     pauseMs: INCARNATION_WATCH_MS,
     onError: () => undefined,
   });
+
+/**
+ * Holds that go past Redis until the fence has let a connection through, and while it refuses: what Redis knows may be of a log that
+ * the journal does not have, and then it must grant, replay and refuse nothing.
+ */
+const whileOpen = (holds: Holds, fence: Fence): Holds => ({
+  hold: (partition, command) =>
+    fence.open ? holds.hold(partition, command) : Promise.resolve({ kind: 'ask_journal', why: 'journal_not_compared' }),
+  release: (partition, tenant, id, attempt) => holds.release(partition, tenant, id, attempt),
+  settle: (partition, tenant, id, position) => holds.settle(partition, tenant, id, position),
+});
 
 /** Holds whose outcomes are counted. */
 const counted = (holds: Holds, metrics: LedgerMetrics): Holds => ({

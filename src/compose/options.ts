@@ -3,6 +3,7 @@ import { ConfigError } from '../config/load.js';
 import type { Config } from '../config/settings.js';
 import type { PostgresOptions } from '../journal/index.js';
 import type { KafkaSettings } from '../kafka/index.js';
+import { ledgerKeyPrefix } from '../redis/index.js';
 import type { RedisSettings } from '../redis/index.js';
 import type { CommandDefaults } from '../service/commands.js';
 
@@ -25,10 +26,13 @@ export const postgresOptions = ({ postgres }: Config, url = postgres.url): Postg
   statementTimeoutMs: postgres.statementTimeoutMs,
 });
 
-/** The configuration in Redis's words. */
-export const redisSettings = ({ redis }: Config): Pick<RedisSettings, 'url'> & Partial<RedisSettings> => ({
+/** The configuration in Redis's words, for the ledger of this id. */
+export const redisSettings = (
+  { redis }: Config,
+  ledger: string,
+): Pick<RedisSettings, 'url' | 'keyPrefix'> & Partial<RedisSettings> => ({
   url: redis.url,
-  keyPrefix: redis.keyPrefix,
+  keyPrefix: ledgerKeyPrefix(redis.keyPrefix, ledger),
   ...given('caFile', redis.caFile),
   ...given('certFile', redis.certFile),
   ...given('keyFile', redis.keyFile),

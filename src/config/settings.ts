@@ -45,10 +45,10 @@ export const SETTINGS = {
   redis: {
     url: requiredAddresses(['redis:', 'rediss:'], 'address of Redis, or several of a Cluster'),
     keyPrefix: textLike(
-      /^[A-Za-z0-9._:-]{1,64}$/,
-      '1 to 64 of A-Z a-z 0-9 . _ : -',
+      /^[A-Za-z0-9._:-]{1,48}$/,
+      '1 to 48 of A-Z a-z 0-9 . _ : -',
       'hf',
-      'what every key begins with: one Redis can hold several ledgers',
+      'what every key begins with; the ledger’s id follows, so one Redis can hold several ledgers',
     ),
     caFile: optionalText('PEM file of the authority that signed the server’s certificate'),
     certFile: optionalText('PEM file of the client’s certificate'),

@@ -42,6 +42,7 @@ interface Testimony {
 export class Fence {
   readonly #options: FenceOptions;
   readonly #own = new Map<number, Checkpoint>();
+  #passed = false;
   #closed: { readonly why: string; readonly incarnation: number; untilMs: number } | undefined;
 
   constructor(options: FenceOptions) {
@@ -51,6 +52,11 @@ export class Fence {
   /** Why nothing is written; undefined while the journal is open. */
   get why(): string | undefined {
     return this.#closed?.why;
+  }
+
+  /** True once a connection was let through, and while the last verdict is no refusal. */
+  get open(): boolean {
+    return this.#passed && this.#closed === undefined;
   }
 
   /** Takes note of what this process has committed. */
@@ -74,6 +80,7 @@ export class Fence {
     const why = resumed ? await this.#contradiction(session, ledger, heads, testimonies) : closed.why;
     if (why === undefined) {
       this.#closed = undefined;
+      this.#passed = true;
       this.#options.incarnation.noted(ledger.incarnation);
       return;
     }
@@ -108,11 +115,10 @@ export class Fence {
   ): Promise<string | undefined> {
     const marked = markProblem(ledger, this.#options.incarnation.value);
     if (marked !== undefined) return marked;
-    const empty = heads.every(({ position }) => position === 0);
     for (const { witness, tails } of testimonies) {
-      // What a resume has given up is no evidence any more; and balances under an empty ledger are some other ledger's.
+      // What a resume has given up is no evidence any more.
       const counts = ({ incarnation }: Checkpoint): boolean =>
-        witness.outlivesResume || (incarnation >= ledger.incarnation && !empty);
+        witness.outlivesResume || incarnation >= ledger.incarnation;
       const why = await disagreement(session, heads, witness.name, tails.filter(counts));
       if (why !== undefined) return why;
     }
@@ -120,7 +126,11 @@ export class Fence {
   }
 }
 
-const markProblem = ({ created, present, incarnation }: LedgerRecord, known: number): string | undefined => {
+/** What is wrong with the place that the database is in; with its incarnation too, where one is known. */
+export const markProblem = (
+  { created, present, incarnation }: LedgerRecord,
+  known = incarnation,
+): string | undefined => {
   if (created.systemIdentifier !== present.systemIdentifier)
     return 'the database is in another Postgres cluster than the ledger was left in (it was restored or moved)';
   if (created.timeline !== present.timeline)

@@ -1,6 +1,6 @@
 import type { Checkpoint, Witness } from '../core/ports.js';
 import { LedgerMismatchError } from './errors.js';
-import { FENCE_STATEMENTS, disagreement } from './fence.js';
+import { FENCE_STATEMENTS, disagreement, markProblem } from './fence.js';
 import { PRESENT_MARK, readLedger } from './ledger.js';
 import type { LedgerRecord } from './ledger.js';
 import type { PostgresOptions } from './options.js';
@@ -27,6 +27,8 @@ export interface ResumeOptions {
 export interface Resumed {
   readonly from: number;
   readonly incarnation: number;
+  /** Why the journal had to be opened again; undefined when nothing showed it, and the operator alone knows of a restore. */
+  readonly why: string | undefined;
   /** By partition: events that Redis had applied and that no log has any more. They had been acknowledged. */
   readonly lost: ReadonlyMap<number, number>;
 }
@@ -60,8 +62,10 @@ export const resumeLedger = async ({ postgres, log, balances }: ResumeOptions): 
       const behind = position - (ends.get(partition) ?? 0);
       return behind > 0 ? [[partition, behind]] : [];
     });
+    const current = balances.filter(({ incarnation }) => incarnation >= ledger.incarnation);
+    const shown = markProblem(ledger) ?? (await disagreement(session, heads, 'Redis', current));
     const incarnation = await raised(session, ledger, [...tails, ...balances]);
-    return { from: ledger.incarnation, incarnation, lost: new Map(lost) };
+    return { from: ledger.incarnation, incarnation, why: shown, lost: new Map(lost) };
   } finally {
     await session.close();
   }

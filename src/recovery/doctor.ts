@@ -123,7 +123,22 @@ const ofTopic = (topic: TopicFacts, journal: Journal | undefined, facts: DoctorF
 const ofRedis = (redis: RedisFacts, journal: Journal | undefined, facts: DoctorFacts): readonly DoctorFinding[] => {
   const evicting = redis.servers.filter(({ policy }) => policy !== 'noeviction' && policy !== 'unknown');
   const slaves = redis.servers.filter(({ role }) => role !== 'master');
-  const count = journal?.after.ledger?.partitions ?? facts.wanted.partitions;
+  return [
+    ...evicting.map(({ address, policy }) => found('redis_evicts', `${address} has maxmemory-policy ${policy}: it forgets balances`)), // prettier-ignore
+    ...slaves.map(({ address, role }) => found('redis_no_master', `${address} is a ${role}`)),
+    ...(journal?.after.ledger === undefined
+      ? []
+      : ofPartitions(redis, journal, journal.after.ledger.partitions, facts)),
+  ];
+};
+
+/** Only where the ledger is known: its id is part of its keys' names. */
+const ofPartitions = (
+  redis: RedisFacts,
+  journal: Journal,
+  count: number,
+  facts: DoctorFacts,
+): readonly DoctorFinding[] => {
   const served = new Set(redis.partitions.map(({ partition }) => partition));
   const unserved = allPartitions(count).filter((partition) => !served.has(partition));
   const rebuilding = redis.partitions.filter((one) => one.rebuilding);
@@ -131,12 +146,10 @@ const ofRedis = (redis: RedisFacts, journal: Journal | undefined, facts: DoctorF
   const closed = redis.partitions.filter(({ checkpoint, ready }) => checkpoint !== undefined && !ready);
   const checkpoints = redis.partitions.flatMap(({ checkpoint }) => checkpoint ?? []);
   return [
-    ...evicting.map(({ address, policy }) => found('redis_evicts', `${address} has maxmemory-policy ${policy}: it forgets balances`)), // prettier-ignore
-    ...slaves.map(({ address, role }) => found('redis_no_master', `${address} is a ${role}`)),
     ...grouped('redis_unserved', unserved.map((partition) => ({ partition })), () => 'no server has it'), // prettier-ignore
     ...grouped('redis_empty', empty, () => 'Redis has no checkpoint: reserves go to the journal'),
     ...grouped('redis_rebuilding', rebuilding, () => 'a rebuild has begun and not ended'),
     ...grouped('redis_not_ready', closed, () => 'Redis is not open to holds: reserves go to the journal'),
-    ...(journal === undefined ? [] : compared(REDIS, checkpoints, journal, facts)),
+    ...compared(REDIS, checkpoints, journal, facts),
   ];
 };

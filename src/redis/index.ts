@@ -16,6 +16,7 @@ import type { RedisSettings } from './settings.js';
 
 export { emptyRedis } from './empty.js';
 export { RedisSettingError } from './errors.js';
+export { ledgerKeyPrefix } from './keys.js';
 export type { RedisNotice } from './masters.js';
 export { ORPHAN_AGE_MS } from './orphans.js';
 export { LuaIncludeError, scriptDigests } from './script-files.js';

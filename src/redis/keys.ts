@@ -18,7 +18,17 @@ export interface PartitionKeys {
 
 export type KeyName = keyof PartitionKeys;
 
-/** The keys of a partition under a prefix; several ledgers may share a Redis under different ones. */
+const LEDGER_DIGITS = 12;
+
+/**
+ * What every key of one ledger begins with: the operator's prefix, then the first 12 hexadecimal digits of the ledger's id (a UUID,
+ * so 48 random bits). Bound to its ledger, a Redis can't answer for another one that was pointed at it by mistake, or that
+ * was created anew in an empty database: that one finds nothing here, and fills its own keys.
+ */
+export const ledgerKeyPrefix = (keyPrefix: string, ledger: string): string =>
+  `${keyPrefix}:${ledger.replaceAll('-', '').slice(0, LEDGER_DIGITS)}`;
+
+/** The keys of a partition under a ledger's prefix. */
 export const partitionKeys = (keyPrefix: string, partition: number): PartitionKeys => {
   const tag = `{${keyPrefix}:${partition.toString()}}`;
   return {

@@ -5,6 +5,7 @@ import { RedisSettingError } from './errors.js';
 export interface RedisSettings {
   /** `redis://[user:password@]host[:port][/db]` or `rediss://…`; several of a Cluster, separated by commas. */
   readonly url: string;
+  /** Of one ledger: keys.ts makes it of the operator's prefix and the ledger's id. */
   readonly keyPrefix: string;
   /** PEM files, for `rediss://`. */
   readonly caFile?: string;

@@ -7,6 +7,7 @@ import type { Holdfast, RunningServer } from '../../src/compose.js';
 import type { Config } from '../../src/config/settings.js';
 import { partitionOf } from '../../src/core/partition.js';
 import { createLogger } from '../../src/logging.js';
+import { ledgerKeyPrefix } from '../../src/redis/index.js';
 import { dropLedger, newLedgerConfig, sharedServices, until } from '../faults/ledger-under-fault.js';
 
 export { NO_DRIFT, until } from '../faults/ledger-under-fault.js';
@@ -55,6 +56,11 @@ export class LedgerUnderTest {
 
   get holdfast(): Holdfast {
     return this.server.holdfast;
+  }
+
+  /** What the ledger's keys in Redis begin with. */
+  get keyPrefix(): string {
+    return ledgerKeyPrefix(this.config.redis.keyPrefix, this.holdfast.identity.ledger);
   }
 
   get partitions(): readonly number[] {
@@ -139,7 +145,7 @@ export class LedgerUnderTest {
   async balanceInRedis(account: string): Promise<Buckets> {
     const partition = this.partitionOf(account.split('/')[0] ?? account);
     await this.applied(partition);
-    const key = `{${this.config.redis.keyPrefix}:${partition}}:a:${account}`;
+    const key = `{${this.keyPrefix}:${partition}}:a:${account}`;
     const [spendable, limit, held, used, funded] = await this.redis.hmget(key, 'sp', 'lim', 'he', 'us', 'fu');
     const available = BigInt(spendable ?? '') - BigInt(limit ?? '');
     return { available: available.toString(), held: held ?? '', used: used ?? '', funded: funded ?? '' };

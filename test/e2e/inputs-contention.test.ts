@@ -61,7 +61,7 @@ test('2. 8 parallel reserves for an account never opened: 404 account_not_found,
   for (const answer of answers)
     expect(answer).toMatchObject({ status: 404, body: { code: 'account_not_found', account: 'nobody' } });
   expect(await ledger.events('nobody')).toEqual([]);
-  const keys = await ledger.redis.keys(`{${ledger.config.redis.keyPrefix}:*`);
+  const keys = await ledger.redis.keys(`{${ledger.keyPrefix}:*`);
   expect(keys.filter((key) => key.includes('nobody'))).toEqual([]);
   for (const key of keys)
     if ((await ledger.redis.type(key)) === 'hash')

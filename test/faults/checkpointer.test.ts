@@ -6,7 +6,7 @@ import { checkCheckpoints } from '../../src/compose/prove.js';
 import type { Config } from '../../src/config/settings.js';
 import { checkpointerState, checkpointsIn, withCheckpoints } from '../integration/checkpoints-setting.js';
 import { LedgerUnderFault, dropLedger, newLedgerConfig, sharedServices, until } from './ledger-under-fault.js';
-import { startServerProcess } from './server-program.js';
+import { startServerProcess } from './built-program.js';
 import { migrateDatabase } from '../../src/compose.js';
 
 /*

@@ -8,6 +8,7 @@ import type { Holdfast } from '../../src/compose.js';
 import { configFrom } from '../../src/config/load.js';
 import type { Config, Role } from '../../src/config/settings.js';
 import { createLogger } from '../../src/logging.js';
+import { ledgerKeyPrefix } from '../../src/redis/index.js';
 import type { VerifyReport } from '../../src/recovery/verify.js';
 import type { Result } from '../../src/service/ledger.js';
 import { allPartitions } from '../../src/core/partition.js';
@@ -86,6 +87,11 @@ export class LedgerUnderFault {
     await migrateDatabase(config);
     const logger = createLogger({ level: 'silent' });
     return new LedgerUnderFault(config, await openHoldfast(config, { logger, roles }));
+  }
+
+  /** What the ledger's keys in Redis begin with. */
+  get keyPrefix(): string {
+    return ledgerKeyPrefix(this.config.redis.keyPrefix, this.holdfast.identity.ledger);
   }
 
   async openAccount(account: string, amount: bigint): Promise<void> {

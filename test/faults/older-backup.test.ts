@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runProgram } from './built-program.js';
 import {
   LedgerUnderFault,
   administer,
@@ -39,6 +40,8 @@ describe('Postgres put back from an older backup, while Kafka and Redis have see
       expect(ledger.holdfast.fenced()).toMatch(
         /^(Kafka|Redis) has seen position 23 of partition \d, and the journal ends at 3$/,
       );
+      // Redis knows it, and the journal does not: it was acknowledged, and yet it is no answer of this log's.
+      await expect(ledger.reserve('acme', 'after-7', 10n)).rejects.toMatchObject({ code: 'journal_fenced' });
       await expect(ledger.finalize('acme', 'before', 5n)).rejects.toMatchObject({ code: 'journal_fenced' });
       await expect(ledger.reserve('acme', 'new', 10n)).rejects.toMatchObject({ code: 'journal_fenced' });
       await expect(ledger.holdfast.resume({ withoutKafka: false })).rejects.toThrow(
@@ -48,5 +51,22 @@ describe('Postgres put back from an older backup, while Kafka and Redis have see
     } finally {
       await ledger.close();
     }
+  });
+
+  test('resumed without Kafka and without Redis, it says that nobody was asked', () => {
+    const redis = { ...config.redis, url: 'redis://127.0.0.1:1' };
+    const blind = runProgram({ ...config, redis }, 'resume', '--without-kafka');
+    expect(blind.status).toBe(0);
+    expect(blind.stdout).toContain('Nothing was seen that had closed the journal');
+    expect(blind.stdout).toMatch(
+      /Nothing that could be asked has seen more than the journal\. Not asked: Kafka and 4 partitions of Redis\. What only they had is given up/,
+    );
+    const seeing = runProgram(config, 'resume', '--without-kafka', '--json');
+    expect(JSON.parse(seeing.stdout)).toMatchObject({
+      from: 2,
+      incarnation: 3,
+      lost: { events: 20 },
+      not_asked: { kafka: true, redis_partitions: 0 },
+    });
   });
 });

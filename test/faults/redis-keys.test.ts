@@ -13,7 +13,7 @@ import { LedgerUnderFault, NO_DRIFT, dropLedger, granted, newLedgerConfig, share
 let ledger: LedgerUnderFault;
 let redis: Redis;
 let partition: number;
-const key = (name: string): string => `{${ledger.config.redis.keyPrefix}:${partition}}:${name}`;
+const key = (name: string): string => `{${ledger.keyPrefix}:${partition}}:${name}`;
 
 beforeAll(async () => {
   ledger = await LedgerUnderFault.open(await newLedgerConfig(sharedServices()));

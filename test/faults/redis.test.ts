@@ -126,7 +126,7 @@ test('a reply lost after the script ran: held once', async () => {
 test('accounts changed behind the ledger’s back are found and put right', async () => {
   await ledger.openAccount('acme', 1000n);
   const direct = new Redis(redis.url);
-  const [key] = await direct.keys(`*${ledger.config.redis.keyPrefix}*:acme`);
+  const [key] = await direct.keys(`*${ledger.keyPrefix}*:acme`);
   if (key === undefined) throw new Error('The account has no key in Redis.');
   await direct.hset(key, 'sp', '5000');
   await until('the balance is right again', async () => (await direct.hget(key, 'sp')) === '1000');

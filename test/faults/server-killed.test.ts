@@ -5,8 +5,8 @@ import type { Config } from '../../src/config/settings.js';
 import { createLogger } from '../../src/logging.js';
 import { mintKey } from '../../src/service/keys.js';
 import { NO_DRIFT, dropLedger, granted, newLedgerConfig, sharedServices, until } from './ledger-under-fault.js';
-import { startServerProcess } from './server-program.js';
-import type { ServerProcess } from './server-program.js';
+import { startServerProcess } from './built-program.js';
+import type { ServerProcess } from './built-program.js';
 
 const TENANTS = ['north', 'south', 'east', 'west'];
 const FUNDED = 1_000_000n;

@@ -17,6 +17,7 @@ import { checkCheckpoints, proveEvent } from '../../src/compose/prove.js';
 import { verifyWith } from '../../src/compose/verify.js';
 import type { Config } from '../../src/config/settings.js';
 import type { CheckpointsVerdict } from '../../src/recovery/verify-checkpoints.js';
+import { runProgram } from '../faults/built-program.js';
 import { LedgerUnderFault, until } from '../faults/ledger-under-fault.js';
 import { checkpointerState, cutSql, rewriteSql, signedAtRest } from './checkpoints-setting.js';
 import type { Signed } from './checkpoints-setting.js';
@@ -154,31 +155,16 @@ test.each([
   },
 );
 
-/** The built program on a ledger of the tests. */
-const program = (config: Config, ...args: readonly string[]) =>
-  spawnSync(process.execPath, ['dist/src/cli/main.js', ...args], {
-    encoding: 'utf8',
-    env: {
-      PATH: process.env['PATH'],
-      HOLDFAST_LEDGER_PARTITIONS: config.ledger.partitions.toString(),
-      HOLDFAST_POSTGRES_URL: config.postgres.url,
-      HOLDFAST_REDIS_URL: config.redis.url,
-      HOLDFAST_REDIS_KEY_PREFIX: config.redis.keyPrefix,
-      HOLDFAST_KAFKA_BROKERS: config.kafka.brokers.join(','),
-      HOLDFAST_KAFKA_TOPIC: config.kafka.topic,
-    },
-  });
-
 test('the command line says it in words and by its exit code', async () => {
   const command = ['verify', '--checkpoints', signed.file, '--checkpoint-key', signed.key];
-  const fine = program(signed.config, ...command);
+  const fine = runProgram(signed.config, ...command);
   expect(fine.stdout).toContain('1 checkpoints, 2 places of the log compared, 0 contradictions');
   expect(fine.status).toBe(0);
-  const forged = program(await signed.rest.withDatabase(await rewriteSql(signed)), ...command, '--checkpoints-only');
+  const forged = runProgram(await signed.rest.withDatabase(await rewriteSql(signed)), ...command, '--checkpoints-only');
   const place = `partition ${signed.rest.partition}, position ${signed.rest.messages.length}`;
   expect(forged.stdout).toContain(`postgres, ${place}, checkpoint 1: the event is not the one that was signed`);
   expect(forged.status).toBe(1);
-  expect(program(signed.config, 'verify', '--checkpoints', signed.file, '--checkpoint-key', 'x').status).toBe(2);
+  expect(runProgram(signed.config, 'verify', '--checkpoints', signed.file, '--checkpoint-key', 'x').status).toBe(2);
   // Three whole programs are started.
 }, 90_000);
 

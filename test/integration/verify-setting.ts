@@ -46,6 +46,7 @@ export class LedgerAtRest {
 
   private constructor(
     readonly config: Config,
+    private readonly keyPrefix: string,
     private readonly values: readonly (readonly string[])[],
   ) {
     this.redis = new Redis(config.redis.url);
@@ -62,12 +63,13 @@ export class LedgerAtRest {
       const { postgres, kafka, redis, events } = await ledger.verify();
       return postgres + kafka + redis === 0 && events > 0;
     });
+    const { keyPrefix } = ledger;
     await ledger.close();
     const { brokers, topic } = config.kafka;
     const values: string[][] = [];
     for (let partition = 0; partition < config.ledger.partitions; partition += 1)
       values.push(await valuesOn(settingsFor(brokers, topic), partition));
-    return new LedgerAtRest(config, values);
+    return new LedgerAtRest(config, keyPrefix, values);
   }
 
   /** The values of the tenant's partition on Kafka, oldest first. */
@@ -76,7 +78,7 @@ export class LedgerAtRest {
   }
 
   key(name: string): string {
-    return `{${this.config.redis.keyPrefix}:${this.partition}}:${name}`;
+    return `{${this.keyPrefix}:${this.partition}}:${name}`;
   }
 
   /** The same ledger on a copy of its database, in which a superuser has run this SQL past the triggers, and more afterwards. */

@@ -1,5 +1,5 @@
-/** `holdfast serve` as a process of its own, to be killed. */
-import { spawn } from 'node:child_process';
+/** The built program: `holdfast serve` as a process of its own, to be killed, and commands that run to their end. */
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { allSettings, environmentKey } from '../../src/config/settings.js';
@@ -12,7 +12,7 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-/** The configuration as a server's environment. */
+/** The configuration as the program's environment. */
 const environmentOf = (config: Config): NodeJS.ProcessEnv => {
   const environment: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
   for (const { section, key } of allSettings()) {
@@ -25,7 +25,11 @@ const environmentOf = (config: Config): NodeJS.ProcessEnv => {
   return environment;
 };
 
-/** Starts the built program and waits until it listens. */
+/** Runs a command to its end. */
+export const runProgram = (config: Config, ...args: readonly string[]) =>
+  spawnSync(process.execPath, ['dist/src/cli/main.js', ...args], { encoding: 'utf8', env: environmentOf(config) });
+
+/** Starts a server and waits until it listens. */
 export const startServerProcess = async (config: Config): Promise<ServerProcess> => {
   const child = spawn(process.execPath, ['dist/src/cli/main.js', 'serve'], {
     env: environmentOf(config),
